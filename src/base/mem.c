@@ -1,0 +1,136 @@
+#include "mem.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static const size_t page = 4096;
+static const size_t huge_page = (size_t)2 << 20;
+
+static _Atomic size_t in_use[MEM_CLASSES];
+static _Atomic size_t high_water[MEM_CLASSES];
+
+static void count_up(enum mem_class class, size_t bytes) {
+    const size_t now = atomic_fetch_add(&in_use[class], bytes) + bytes;
+    size_t seen = atomic_load(&high_water[class]);
+    while (now > seen && !atomic_compare_exchange_weak(&high_water[class], &seen, now)) {
+    }
+}
+
+static void count_down(enum mem_class class, size_t bytes) {
+    const size_t before = atomic_fetch_sub(&in_use[class], bytes);
+    assert(before >= bytes);
+    (void)before;
+}
+
+static size_t round_up(size_t bytes) {
+    const size_t unit = bytes >= huge_page ? huge_page : page;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static void advise(void *ptr, size_t bytes) {
+    if (bytes >= huge_page) madvise(ptr, bytes, MADV_HUGEPAGE); /* advice: a refusal is harmless */
+}
+
+static cuzk_status no_memory(size_t bytes, enum mem_class class, struct cuzk_error *err) {
+    return error_set(err, CUZK_NO_MEMORY, mem_class_name(class),
+                     "free memory or raise the limit of this process",
+                     "%zu bytes could not be mapped (%zu in use)", bytes, mem_in_use_total());
+}
+
+cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class class,
+                     struct cuzk_error *err) {
+    *out = (struct mem_block){.class = class};
+    if (bytes > SIZE_MAX / 2) return no_memory(bytes, class, err);
+    const size_t mapped = round_up(bytes > 0 ? bytes : 1);
+    void *ptr = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (ptr == MAP_FAILED) return no_memory(bytes, class, err);
+    advise(ptr, mapped);
+    count_up(class, mapped);
+    out->ptr = ptr;
+    out->bytes = mapped;
+    return CUZK_OK;
+}
+
+void mem_give(struct mem_block *block) {
+    if (block->ptr == NULL) return;
+    munmap(block->ptr, block->bytes);
+    count_down(block->class, block->bytes);
+    block->ptr = NULL;
+    block->bytes = 0;
+}
+
+cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class class,
+                     struct cuzk_error *err) {
+    if (block->ptr == NULL) return mem_take(block, bytes, class, err);
+    if (bytes <= block->bytes) return CUZK_OK;
+    if (bytes > SIZE_MAX / 2) return no_memory(bytes, block->class, err);
+    const size_t mapped = round_up(bytes);
+    void *ptr = mremap(block->ptr, block->bytes, mapped, MREMAP_MAYMOVE);
+    if (ptr == MAP_FAILED) return no_memory(bytes, block->class, err);
+    advise(ptr, mapped);
+    count_up(block->class, mapped - block->bytes);
+    block->ptr = ptr;
+    block->bytes = mapped;
+    return CUZK_OK;
+}
+
+void mem_reclass(struct mem_block *block, enum mem_class class) {
+    if (block->ptr != NULL) {
+        count_up(class, block->bytes);
+        count_down(block->class, block->bytes);
+    }
+    block->class = class;
+}
+
+const char *mem_class_name(enum mem_class class) {
+    static const char *const names[MEM_CLASSES] = {
+        [MEM_SRS] = "srs",       [MEM_MATRICES] = "matrices", [MEM_WITNESS] = "witness",
+        [MEM_ABC] = "abc",       [MEM_PENDING] = "pending",   [MEM_INPUT] = "input",
+        [MEM_PINNED] = "pinned", [MEM_DEVICE] = "device",     [MEM_OTHER] = "other",
+    };
+    return (unsigned)class < MEM_CLASSES ? names[class] : "unknown";
+}
+
+size_t mem_in_use(enum mem_class class) {
+    return atomic_load(&in_use[class]);
+}
+
+size_t mem_in_use_total(void) {
+    size_t sum = 0;
+    for (int c = 0; c < MEM_CLASSES; c++)
+        sum += mem_in_use((enum mem_class)c);
+    return sum;
+}
+
+size_t mem_high_water(enum mem_class class) {
+    return atomic_load(&high_water[class]);
+}
+
+static size_t status_line_kib(const char *key) {
+    FILE *f = fopen("/proc/self/status", "re");
+    if (f == NULL) return 0;
+    char line[256];
+    size_t kib = 0;
+    const size_t key_len = strlen(key);
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (strncmp(line, key, key_len) == 0) {
+            kib = strtoull(line + key_len, NULL, 10);
+            break;
+        }
+    }
+    fclose(f);
+    return kib << 10;
+}
+
+size_t mem_peak_rss(void) {
+    return status_line_kib("VmHWM:");
+}
+
+size_t mem_rss(void) {
+    return status_line_kib("VmRSS:");
+}

@@ -1,0 +1,64 @@
+/*
+ * Large buffers: mapped, counted by class, never through malloc.
+ *
+ * A block is an anonymous mapping, advised for huge pages when it is large enough, zeroed, and
+ * returned to the system when it is given back. Everything of 1 MiB or more is taken here, so that
+ * resident memory is the sum of what is live and mem_in_use() can be held against a plan.
+ *
+ * Threads: all functions may be called from any thread; a block is owned by one at a time.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+#include "error.h"
+
+enum mem_class {
+    MEM_SRS,      /* parameters' points */
+    MEM_MATRICES, /* constraint systems */
+    MEM_WITNESS,  /* bit planes and elements */
+    MEM_ABC,      /* evaluations a, b, c and h */
+    MEM_PENDING,  /* what a pending proof holds */
+    MEM_INPUT,    /* decoded requests */
+    MEM_PINNED,
+    MEM_DEVICE,
+    MEM_OTHER, /* scratch of MSM, NTT, digests */
+    MEM_CLASSES
+};
+
+struct mem_block {
+    void *ptr; /* page-aligned, zeroed; NULL: no block */
+    size_t bytes;
+    enum mem_class class;
+};
+
+/* Takes a block. Errors: NO_MEMORY, with the class and the size; *out is then empty. */
+CUZK_NODISCARD cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class class,
+                                    struct cuzk_error *err);
+
+/* Gives a block back and empties it; an empty block is left alone. */
+void mem_give(struct mem_block *block);
+
+/*
+ * Grows a block to at least `bytes`, keeping its content (mremap; the address may change). An empty
+ * block is taken with `class`. Errors: NO_MEMORY; the block is then unchanged.
+ */
+CUZK_NODISCARD cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class class,
+                                    struct cuzk_error *err);
+
+/* Moves the accounting of a block to another class. */
+void mem_reclass(struct mem_block *block, enum mem_class class);
+
+const char *mem_class_name(enum mem_class class);
+size_t mem_in_use(enum mem_class class);
+size_t mem_in_use_total(void);
+size_t mem_high_water(enum mem_class class);
+
+/* Peak resident set of this process so far, in bytes (VmHWM). */
+size_t mem_peak_rss(void);
+
+/* Resident set of this process now, in bytes. */
+size_t mem_rss(void);
+
+#endif

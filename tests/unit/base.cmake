@@ -1,0 +1,7 @@
+cuzk_test(test_error LABEL quick SOURCES unit/test_error.c ROOMS base)
+cuzk_test(test_mem LABEL quick SOURCES unit/test_mem.c ROOMS base)
+cuzk_test(test_pool LABEL quick SOURCES unit/test_pool.c ROOMS base)
+cuzk_test(test_file LABEL quick SOURCES unit/test_file.c ROOMS base)
+cuzk_test(test_json_out LABEL quick SOURCES unit/test_json_out.c ROOMS base)
+cuzk_test(test_hash LABEL quick SOURCES unit/test_hash.c ROOMS base)
+set_property(TEST test_pool test_mem APPEND PROPERTY LABELS threads)

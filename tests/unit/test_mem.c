@@ -1,0 +1,102 @@
+#include "unit/test_main.h"
+
+#include "mem.h"
+#include "pool.h"
+
+static void a_block_is_zeroed_aligned_and_counted(void **state) {
+    (void)state;
+    const size_t before = mem_in_use(MEM_WITNESS);
+    struct mem_block b;
+    assert_int_equal(mem_take(&b, 3000000, MEM_WITNESS, NULL), CUZK_OK);
+    assert_true(b.bytes >= 3000000);
+    assert_int_equal((uintptr_t)b.ptr % 4096, 0);
+    assert_int_equal(mem_in_use(MEM_WITNESS), before + b.bytes);
+    const unsigned char *p = b.ptr;
+    for (size_t i = 0; i < b.bytes; i += 501)
+        assert_int_equal(p[i], 0);
+    mem_give(&b);
+    assert_null(b.ptr);
+    assert_int_equal(mem_in_use(MEM_WITNESS), before);
+    assert_true(mem_high_water(MEM_WITNESS) >= before + 3000000);
+    mem_give(&b);
+    assert_int_equal(mem_in_use(MEM_WITNESS), before);
+}
+
+static void growing_keeps_the_content(void **state) {
+    (void)state;
+    struct mem_block b = {0};
+    assert_int_equal(mem_grow(&b, 10, MEM_INPUT, NULL), CUZK_OK);
+    assert_int_equal(b.class, MEM_INPUT);
+    memcpy(b.ptr, "0123456789", 10);
+    assert_int_equal(mem_grow(&b, 50000000, MEM_INPUT, NULL), CUZK_OK);
+    assert_memory_equal(b.ptr, "0123456789", 10);
+    assert_int_equal(mem_in_use(MEM_INPUT), b.bytes);
+    assert_int_equal(mem_grow(&b, 20, MEM_INPUT, NULL), CUZK_OK);
+    assert_true(b.bytes >= 50000000);
+    mem_give(&b);
+    assert_int_equal(mem_in_use(MEM_INPUT), 0);
+}
+
+static void impossible_sizes_are_refused_with_a_text(void **state) {
+    (void)state;
+    struct mem_block b;
+    struct cuzk_error err = {0};
+    assert_int_equal(mem_take(&b, SIZE_MAX, MEM_ABC, &err), CUZK_NO_MEMORY);
+    assert_null(b.ptr);
+    assert_string_equal(err.where, "abc");
+    assert_int_equal(mem_take(&b, SIZE_MAX / 4, MEM_ABC, &err), CUZK_NO_MEMORY);
+    assert_int_equal(mem_in_use(MEM_ABC), 0);
+}
+
+static void reclassing_moves_the_count(void **state) {
+    (void)state;
+    struct mem_block b;
+    assert_int_equal(mem_take(&b, 100, MEM_ABC, NULL), CUZK_OK);
+    mem_reclass(&b, MEM_PENDING);
+    assert_int_equal(mem_in_use(MEM_ABC), 0);
+    assert_int_equal(mem_in_use(MEM_PENDING), b.bytes);
+    mem_give(&b);
+    assert_int_equal(mem_in_use(MEM_PENDING), 0);
+}
+
+static void take_and_give(void *ctx, size_t task, unsigned worker) {
+    (void)ctx;
+    (void)worker;
+    struct mem_block b;
+    if (mem_take(&b, 4096 * (task % 7 + 1), MEM_OTHER, NULL) != CUZK_OK) abort();
+    mem_give(&b);
+}
+
+static void counts_hold_under_threads(void **state) {
+    (void)state;
+    struct pool *pool = NULL;
+    assert_int_equal(pool_create(&pool, 4, NULL), CUZK_OK);
+    pool_run(pool, 2000, take_and_give, NULL);
+    pool_destroy(pool);
+    assert_int_equal(mem_in_use(MEM_OTHER), 0);
+    assert_int_equal(mem_in_use_total(), 0);
+}
+
+static void resident_memory_is_readable(void **state) {
+    (void)state;
+    const size_t before = mem_rss();
+    struct mem_block b;
+    assert_int_equal(mem_take(&b, 32 << 20, MEM_OTHER, NULL), CUZK_OK);
+    memset(b.ptr, 1, b.bytes);
+    assert_true(mem_rss() >= before + (30 << 20));
+    assert_true(mem_peak_rss() >= mem_rss());
+    mem_give(&b);
+    assert_true(mem_rss() < before + (16 << 20));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_is_zeroed_aligned_and_counted),
+        cmocka_unit_test(growing_keeps_the_content),
+        cmocka_unit_test(impossible_sizes_are_refused_with_a_text),
+        cmocka_unit_test(reclassing_moves_the_count),
+        cmocka_unit_test(counts_hold_under_threads),
+        cmocka_unit_test(resident_memory_is_readable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
