@@ -88,9 +88,9 @@ CUZK_API cuzk_status cuzk_sector_parse(cuzk_context *ctx, cuzk_sector **out, con
 CUZK_API_VOID void cuzk_sector_destroy(cuzk_sector *sector);
 
 struct cuzk_sector_info {
-    unsigned registered_proof;         /* number as Go's abi package has it, 0 to 19 */
+    int registered_proof;              /* number as Go's abi package has it; -1: a test size */
     const char *registered_proof_name; /* "StackedDrg2KiBV1_1"; static */
-    const char *circuit_id;            /* "porep-2k"; static */
+    char circuit_id[16];               /* "porep-2k" */
     uint64_t sector_bytes;
     uint64_t sector_number; /* valid if has_sector_number */
     bool has_sector_number; /* the inner JSON alone carries none */
@@ -162,11 +162,21 @@ CUZK_API cuzk_status cuzk_prove_start(cuzk_context *ctx, cuzk_pending **out,
  * PROOF_INVALID when the proof does not verify; nothing is then written to `proof`.
  */
 CUZK_API cuzk_status cuzk_prove_finish(cuzk_context *ctx, uint8_t proof[CUZK_PROOF_BYTES],
-                                       const cuzk_pending *pending, struct cuzk_error *err);
+                                       cuzk_pending *pending, struct cuzk_error *err);
 CUZK_API_VOID void cuzk_pending_destroy(cuzk_pending *pending);
 
 /* Bytes that a pending proof holds. */
 CUZK_API_VOID size_t cuzk_pending_bytes(const cuzk_pending *pending);
+
+/* Seconds that each stage took; what finish does is zero before cuzk_prove_finish. */
+struct cuzk_timings {
+    double witness;  /* values of all variables */
+    double evaluate; /* a, b, c */
+    double ntt;      /* transforms, h */
+    double msm_h, msm_l, msm_a, msm_b_g1, msm_b_g2;
+    double verify;
+};
+CUZK_API_VOID void cuzk_pending_get_timings(const cuzk_pending *pending, struct cuzk_timings *out);
 
 /* ---- verifying ---- */
 

@@ -52,6 +52,23 @@ static void every_code_has_a_name_a_text_and_an_exit_code(void **state) {
     assert_string_equal(status_name((cuzk_status)9999), "UNKNOWN");
 }
 
+static void every_code_is_explained_in_the_document(void **state) {
+    (void)state;
+    FILE *f = fopen(CUZK_DOC "/errors.md", "rb");
+    assert_non_null(f);
+    static char text[65536];
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    assert_true(n > 1000 && n < sizeof text - 1);
+    text[n] = '\0';
+    for (int code = 1; code < CUZK_STATUS_COUNT; code++) {
+        const cuzk_status s = (cuzk_status)code;
+        char row[64];
+        snprintf(row, sizeof row, "| %s | %d |", status_name(s), status_exit_code(s));
+        if (strstr(text, row) == NULL) fail_msg("doc/errors.md has no row '%s'", row);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_record_prints_all_four_parts),
@@ -59,6 +76,7 @@ int main(void) {
         cmocka_unit_test(long_texts_are_cut_not_overrun),
         cmocka_unit_test(a_missing_record_is_allowed),
         cmocka_unit_test(every_code_has_a_name_a_text_and_an_exit_code),
+        cmocka_unit_test(every_code_is_explained_in_the_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,4 @@
+add_executable(bench_witness bench_witness.c)
+target_link_libraries(bench_witness PRIVATE cuzk_circuit cuzk_options)
+add_executable(bench_poseidon bench_poseidon.c)
+target_link_libraries(bench_poseidon PRIVATE cuzk_circuit cuzk_options)

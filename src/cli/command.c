@@ -1,0 +1,33 @@
+#include "command.h"
+
+#include <stdio.h>
+
+const char *format_bytes(char out[32], uint64_t bytes) {
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(out, 32, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
+    return out;
+}
+
+cuzk_status workers_init(struct workers *w, uint64_t threads, bool show_progress,
+                         struct cuzk_error *err) {
+    *w = (struct workers){0};
+    if (threads > 1024)
+        return error_set(err, CUZK_USAGE, "--threads", "give at most 1024", "%llu is too many",
+                         (unsigned long long)threads);
+    CUZK_TRY(pool_create(&w->pool, (unsigned)threads, err));
+    progress_bar_init(&w->bar, show_progress);
+    w->progress = (struct progress){.report = progress_bar_report, .ctx = &w->bar};
+    return CUZK_OK;
+}
+
+void workers_deinit(struct workers *w) {
+    progress_bar_end(&w->bar);
+    pool_destroy(w->pool);
+    w->pool = NULL;
+}

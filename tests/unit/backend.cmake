@@ -1,0 +1,1 @@
+cuzk_test(test_backend LABEL quick SOURCES unit/test_backend.c ROOMS backend)

@@ -1,0 +1,5 @@
+cuzk_test(test_fr LABEL quick SOURCES unit/test_fr.c ROOMS base curve)
+cuzk_test(test_g1 LABEL quick SOURCES unit/test_g1.c ROOMS base curve)
+cuzk_test(test_g2 LABEL quick SOURCES unit/test_g2.c ROOMS base curve)
+cuzk_test(test_point_code LABEL quick SOURCES unit/test_point_code.c ROOMS base curve)
+cuzk_test(test_pairing LABEL quick SOURCES unit/test_pairing.c ROOMS base curve)

@@ -1,0 +1,7 @@
+cuzk_test(test_groth16 LABEL quick SOURCES unit/test_groth16.c unit/tiny_circuit.c ROOMS groth16)
+cuzk_test(test_prove_window LABEL oracle SOURCES unit/test_prove_window.c ROOMS groth16)
+cuzk_test(test_params LABEL quick
+  SOURCES unit/test_params.c unit/param_fixture.c unit/tiny_circuit.c ROOMS groth16)
+cuzk_test(test_subgroup LABEL quick
+  SOURCES unit/test_subgroup.c unit/param_fixture.c unit/tiny_circuit.c ROOMS groth16)
+cuzk_test(test_bit_plane LABEL quick SOURCES unit/test_bit_plane.c ROOMS groth16)

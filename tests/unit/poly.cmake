@@ -1,0 +1,1 @@
+cuzk_test(test_ntt LABEL quick SOURCES unit/test_ntt.c ROOMS base curve poly)

@@ -1,0 +1,320 @@
+/* Set-up, prover and verifier on small circuits. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "test_main.h"
+
+#include "file.h"
+#include "pool.h"
+#include "prover.h"
+#include "setup.h"
+#include "tiny_circuit.h"
+#include "verifier.h"
+
+/* Circuits of these sizes: planes of one word, of several, with and without a partly filled one. */
+static const unsigned sizes[] = {1, 3, 31, 64, 130, TINY_MAX_BITS};
+enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
+
+static char folder[] = "/tmp/cuzk-test-groth16-XXXXXX";
+static struct pool *pool;
+
+/* One circuit with its development parameters, loaded. */
+struct fixture {
+    unsigned n_bits;
+    struct r1cs *r1cs;
+    struct srs *srs;
+    struct prover_key *key;
+};
+
+static void path_of(char *out, size_t bytes, const char *name) {
+    snprintf(out, bytes, "%s/%s", folder, name);
+}
+
+static void fixture_init(struct fixture *f, unsigned n_bits) {
+    char params[256], vk[256], stamp[300];
+    struct cuzk_error err;
+    path_of(params, sizeof params, "tiny.dev.params");
+    path_of(vk, sizeof vk, "tiny.dev.vk");
+    snprintf(stamp, sizeof stamp, "%s.stamp", params);
+    *f = (struct fixture){.n_bits = n_bits, .r1cs = tiny_circuit(n_bits)};
+    const struct setup_options setup_options = {.seeded = true, .seed = n_bits, .pool = pool};
+    cuzk_status s = setup_write(params, vk, f->r1cs, &setup_options, &err);
+    if (s != CUZK_OK) fail_msg("set-up: %s: %s", err.where, err.what);
+    struct r1cs_stats stats;
+    assert_int_equal(r1cs_get_stats(f->r1cs, &stats, NULL, NULL), CUZK_OK);
+    const struct srs_options options = {.circuit = &stats, .pool = pool, .ignore_stamp = true};
+    s = srs_load(&f->srs, params, &options, &err);
+    if (s != CUZK_OK) fail_msg("loading: %s: %s", err.where, err.what);
+    assert_int_equal(prover_key_create(&f->key, f->srs, f->r1cs, &backend_cpu, pool, NULL),
+                     CUZK_OK);
+    unlink(params);
+    unlink(vk);
+    unlink(stamp);
+}
+
+static void fixture_deinit(struct fixture *f) {
+    prover_key_destroy(f->key);
+    srs_destroy(f->srs);
+    r1cs_destroy(f->r1cs);
+}
+
+static void prove(uint8_t proof[PROOF_BYTES], const struct fixture *f, const struct witness *w,
+                  const struct prover_options *options) {
+    struct pending_proof *pending;
+    struct prover_timings t;
+    assert_int_equal(prover_start(&pending, f->key, w, options, &t, NULL), CUZK_OK);
+    assert_int_equal(prover_finish(proof, pending, options, &t, NULL), CUZK_OK);
+    pending_proof_destroy(pending);
+    assert_true(t.start >= t.evaluate + t.transform + t.msm_h + t.msm_l + t.msm_a + t.msm_b_g1);
+    assert_true(t.finish >= t.msm_b_g2 && t.msm_b_g2 > 0);
+}
+
+static cuzk_status verify(const struct fixture *f, const struct witness *w,
+                          const uint8_t proof[PROOF_BYTES]) {
+    return groth16_verify(&f->srs->vk, w->inputs + 1, w->n_inputs - 1, proof, pool, NULL);
+}
+
+static void proofs_verify(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N_SIZES; i++) {
+        struct fixture f;
+        struct witness w;
+        fixture_init(&f, sizes[i]);
+        tiny_witness(&w, f.r1cs, f.n_bits, 17 + i);
+        assert_int_equal(r1cs_check(f.r1cs, &w, pool, NULL, NULL), CUZK_OK);
+        const struct prover_options options = {.pool = pool};
+        uint8_t proof[PROOF_BYTES];
+        prove(proof, &f, &w, &options);
+        assert_int_equal(verify(&f, &w, proof), CUZK_OK);
+        witness_destroy(&w);
+        fixture_deinit(&f);
+    }
+}
+
+static void wrong_statements_are_rejected(void **state) {
+    const struct fixture *f = *state;
+    struct witness w;
+    tiny_witness(&w, f->r1cs, f->n_bits, 5);
+    const struct prover_options options = {.pool = pool};
+    uint8_t proof[PROOF_BYTES];
+    prove(proof, f, &w, &options);
+    for (uint32_t i = 1; i < w.n_inputs; i++) {
+        const fr right = w.inputs[i];
+        fr_add(&w.inputs[i], &w.inputs[i], &fr_one);
+        assert_int_equal(verify(f, &w, proof), CUZK_PROOF_INVALID);
+        w.inputs[i] = right;
+    }
+    assert_int_equal(groth16_verify(&f->srs->vk, w.inputs + 1, w.n_inputs, proof, pool, NULL),
+                     CUZK_PARAM_CIRCUIT);
+    assert_int_equal(groth16_verify(&f->srs->vk, w.inputs + 1, 0, proof, pool, NULL),
+                     CUZK_PARAM_CIRCUIT);
+    assert_int_equal(verify(f, &w, proof), CUZK_OK);
+    witness_destroy(&w);
+}
+
+static void unsatisfied_witnesses_prove_nothing(void **state) {
+    const struct fixture *f = *state;
+    const struct prover_options options = {.pool = pool};
+    uint8_t proof[PROOF_BYTES];
+    struct witness w;
+    tiny_witness(&w, f->r1cs, f->n_bits, 6);
+    const uint32_t element = w.n_elements / 2;
+    const fr right = w.elements[element];
+    fr_add(&w.elements[element], &w.elements[element], &fr_one);
+    prove(proof, f, &w, &options);
+    assert_int_equal(verify(f, &w, proof), CUZK_PROOF_INVALID);
+    w.elements[element] = right;
+    w.values[0] ^= 2; /* aux 1 is the first bit */
+    prove(proof, f, &w, &options);
+    assert_int_equal(verify(f, &w, proof), CUZK_PROOF_INVALID);
+    witness_destroy(&w);
+}
+
+static void every_changed_byte_is_noticed(void **state) {
+    const struct fixture *f = *state;
+    struct witness w;
+    tiny_witness(&w, f->r1cs, f->n_bits, 7);
+    const struct prover_options options = {.pool = pool};
+    uint8_t proof[PROOF_BYTES];
+    prove(proof, f, &w, &options);
+    size_t n_encoding = 0;
+    for (size_t i = 0; i < PROOF_BYTES; i++) {
+        proof[i] ^= (uint8_t)(1 << i % 8);
+        const cuzk_status s = verify(f, &w, proof);
+        if (s != CUZK_PROOF_INVALID && s != CUZK_PROOF_ENCODING)
+            fail_msg("byte %zu: status %d", i, (int)s);
+        n_encoding += s == CUZK_PROOF_ENCODING;
+        proof[i] ^= (uint8_t)(1 << i % 8);
+    }
+    assert_true(n_encoding > PROOF_BYTES / 2);
+    assert_int_equal(verify(f, &w, proof), CUZK_OK);
+    witness_destroy(&w);
+}
+
+static void parts_at_infinity_are_no_proof(void **state) {
+    const struct fixture *f = *state;
+    static const size_t offset[] = {0, 48, 144}, bytes[] = {48, 96, 48};
+    struct witness w;
+    tiny_witness(&w, f->r1cs, f->n_bits, 8);
+    const struct prover_options options = {.pool = pool};
+    uint8_t proof[PROOF_BYTES], changed[PROOF_BYTES];
+    prove(proof, f, &w, &options);
+    for (int part = 0; part < 3; part++) {
+        memcpy(changed, proof, sizeof proof);
+        memset(changed + offset[part], 0, bytes[part]);
+        changed[offset[part]] = 0xc0;
+        assert_int_equal(verify(f, &w, changed), CUZK_PROOF_ENCODING);
+        /* The negative of a part: a group element, but another one. */
+        memcpy(changed, proof, sizeof proof);
+        changed[offset[part]] ^= 0x20;
+        assert_int_equal(verify(f, &w, changed), CUZK_PROOF_INVALID);
+    }
+    witness_destroy(&w);
+}
+
+static void blinding_hides_and_is_reproducible(void **state) {
+    const struct fixture *f = *state;
+    struct witness w;
+    tiny_witness(&w, f->r1cs, f->n_bits, 9);
+    const struct prover_options fresh = {.pool = pool};
+    uint8_t one[PROOF_BYTES], two[PROOF_BYTES];
+    prove(one, f, &w, &fresh);
+    prove(two, f, &w, &fresh);
+    for (size_t part = 0; part < 4; part++) /* A, both halves of B, C */
+        assert_memory_not_equal(one + 48 * part, two + 48 * part, 48);
+    assert_int_equal(verify(f, &w, one), CUZK_OK);
+    assert_int_equal(verify(f, &w, two), CUZK_OK);
+    fr r, s;
+    fr_from_u64(&r, 7);
+    fr_from_u64(&s, 11);
+    uint8_t first[PROOF_BYTES];
+    for (unsigned threads = 0; threads <= 3; threads++) { /* 0: no pool at all */
+        struct pool *other = NULL;
+        if (threads > 0) assert_int_equal(pool_create(&other, threads, NULL), CUZK_OK);
+        const struct prover_options fixed = {.pool = other, .fixed_r = &r, .fixed_s = &s};
+        prove(one, f, &w, &fixed);
+        pool_destroy(other);
+        if (threads == 0) memcpy(first, one, sizeof first);
+        assert_memory_equal(first, one, sizeof first);
+    }
+    assert_int_equal(verify(f, &w, first), CUZK_OK);
+    witness_destroy(&w);
+}
+
+struct finisher {
+    const struct pending_proof *pending;
+    uint8_t proof[PROOF_BYTES];
+    cuzk_status status;
+};
+
+static void *finish_elsewhere(void *arg) {
+    struct finisher *job = arg;
+    const struct prover_options options = {0};
+    job->status = prover_finish(job->proof, job->pending, &options, NULL, NULL);
+    return NULL;
+}
+
+static size_t pages(size_t bytes) {
+    return (bytes + 4095) / 4096 * 4096;
+}
+
+static void pending_proof_holds_what_finish_reads(void **state) {
+    const struct fixture *f = *state;
+    struct witness w;
+    tiny_witness(&w, f->r1cs, f->n_bits, 10);
+    const struct prover_options options = {.pool = pool};
+    const struct prover_plan plan = prover_plan(f->key, pool_threads(pool));
+    struct pending_proof *pending;
+    assert_int_equal(prover_start(&pending, f->key, &w, &options, NULL, NULL), CUZK_OK);
+    witness_destroy(&w); /* nothing of it is needed any more */
+    assert_int_equal(mem_in_use(MEM_ABC), 0);
+    assert_int_equal(mem_in_use(MEM_WITNESS), 0);
+    assert_int_equal(mem_high_water(MEM_ABC), 2 * pages(plan.abc_bytes / 2));
+    const struct query *b = &f->key->b;
+    const size_t read = (b->n_inputs + b->n_elements) * 32u + (b->n_aux / 64 + 2) * 8u;
+    assert_true(plan.pending_bytes <= 512 + read);
+    assert_int_equal(mem_in_use(MEM_PENDING), pages(plan.pending_bytes - 512));
+    assert_true(pending_proof_bytes(pending) <= pages(plan.pending_bytes) + 512);
+    struct finisher job = {.pending = pending};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, finish_elsewhere, &job), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(job.status, CUZK_OK);
+    pending_proof_destroy(pending);
+    assert_int_equal(mem_in_use(MEM_PENDING), 0);
+    tiny_witness(&w, f->r1cs, f->n_bits, 10);
+    assert_int_equal(verify(f, &w, job.proof), CUZK_OK);
+    witness_destroy(&w);
+}
+
+static void a_cancelled_proof_leaves_nothing(void **state) {
+    const struct fixture *f = *state;
+    struct witness w;
+    tiny_witness(&w, f->r1cs, f->n_bits, 11);
+    const atomic_bool cancel = true;
+    const struct progress progress = {.cancel = &cancel};
+    const struct prover_options options = {.pool = pool, .progress = &progress};
+    const size_t before = mem_in_use_total();
+    struct pending_proof *pending;
+    struct cuzk_error err;
+    assert_int_equal(prover_start(&pending, f->key, &w, &options, NULL, &err), CUZK_CANCELLED);
+    assert_null(pending);
+    assert_int_equal(mem_in_use_total(), before);
+    witness_destroy(&w);
+}
+
+static void parameters_of_another_circuit_make_no_key(void **state) {
+    const struct fixture *f = *state;
+    struct r1cs *other = tiny_circuit(f->n_bits + 1);
+    struct prover_key *key;
+    struct cuzk_error err;
+    assert_int_equal(prover_key_create(&key, f->srs, other, &backend_cpu, pool, &err),
+                     CUZK_PARAM_CIRCUIT);
+    assert_null(key);
+    r1cs_destroy(other);
+}
+
+static void a_witness_of_another_circuit_is_refused(void **state) {
+    const struct fixture *f = *state;
+    struct r1cs *other = tiny_circuit(f->n_bits + 1);
+    struct witness w;
+    tiny_witness(&w, other, f->n_bits + 1, 1);
+    const struct prover_options options = {.pool = pool};
+    struct pending_proof *pending;
+    assert_int_equal(prover_start(&pending, f->key, &w, &options, NULL, NULL), CUZK_INTERNAL);
+    witness_destroy(&w);
+    r1cs_destroy(other);
+}
+
+static int group_setup(void **state) {
+    static struct fixture f;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(pool_create(&pool, 2, NULL), CUZK_OK);
+    fixture_init(&f, 70);
+    *state = &f;
+    return 0;
+}
+
+static int group_teardown(void **state) {
+    fixture_deinit(*state);
+    pool_destroy(pool);
+    assert_int_equal(rmdir(folder), 0); /* nothing was left in it */
+    assert_int_equal(mem_in_use_total(), 0);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pending_proof_holds_what_finish_reads),
+        cmocka_unit_test(proofs_verify),
+        cmocka_unit_test(wrong_statements_are_rejected),
+        cmocka_unit_test(unsatisfied_witnesses_prove_nothing),
+        cmocka_unit_test(every_changed_byte_is_noticed),
+        cmocka_unit_test(parts_at_infinity_are_no_proof),
+        cmocka_unit_test(blinding_hides_and_is_reproducible),
+        cmocka_unit_test(a_cancelled_proof_leaves_nothing),
+        cmocka_unit_test(parameters_of_another_circuit_make_no_key),
+        cmocka_unit_test(a_witness_of_another_circuit_is_refused),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
