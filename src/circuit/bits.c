@@ -1,7 +1,5 @@
 #include "bits.h"
 
-#include <assert.h>
-
 #include "ports.h"
 #include "word.h"
 

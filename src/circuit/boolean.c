@@ -47,20 +47,6 @@ struct bit bit_and(struct cs *cs, const struct bit *a, const struct bit *b) {
     return out;
 }
 
-struct bit bit_or(struct cs *cs, const struct bit *a, const struct bit *b) {
-    const struct bit not_a = bit_not(*a), not_b = bit_not(*b);
-    return bit_not(bit_and(cs, &not_a, &not_b));
-}
-
-struct bit bit_xor(struct cs *cs, const struct bit *a, const struct bit *b) {
-    if (a->is_const) return a->value ? bit_not(*b) : *b;
-    if (b->is_const) return b->value ? bit_not(*a) : *a;
-    struct bit out = {.value = a->value != b->value, .negated = a->negated != b->negated};
-    out.v = cs_alloc_bits(cs, out.value != out.negated, 1);
-    if (cs_has_rows(cs)) row_xor(cs, a, b, out.v);
-    return out;
-}
-
 void lc_add_bit(struct lc *lc, const struct bit *b, const fr *c) {
     if (b->is_const) {
         if (b->value) lc_add(lc, VAR_ONE, c);

@@ -20,8 +20,6 @@ struct bit bit_alloc(struct cs *cs, bool value);
 
 struct bit bit_not(struct bit b);
 struct bit bit_and(struct cs *cs, const struct bit *a, const struct bit *b);
-struct bit bit_or(struct cs *cs, const struct bit *a, const struct bit *b);
-struct bit bit_xor(struct cs *cs, const struct bit *a, const struct bit *b);
 
 /* lc += c b. */
 void lc_add_bit(struct lc *lc, const struct bit *b, const fr *c);

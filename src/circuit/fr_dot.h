@@ -71,25 +71,64 @@ static inline void fr_dot_reduce(fr *out, uint64_t t[9]) {
     fr_dot_finish(out, t + 4);
 }
 
+/* The lowest limb of a column's sum; the rest is carried into the next column. */
+static inline uint64_t fr_dot_carry(uint64_t c[3]) {
+    const uint64_t limb = c[0];
+    c[0] = c[1];
+    c[1] = c[2];
+    c[2] = 0;
+    return limb;
+}
+
+/*
+ * t[0 .. 8] = sum of a[k] b[k] for k < n, column by column. Written out, so that the columns are
+ * straight code whatever a compiler thinks of unrolling.
+ */
+static inline void fr_dot_columns(uint64_t t[9], const fr *a, const fr *b, unsigned n) {
+    uint64_t c[3] = {0, 0, 0};
+    for (unsigned k = 0; k < n; k++)
+        fr_dot_mac(c, a[k].l[0], b[k].l[0]);
+    t[0] = fr_dot_carry(c);
+    for (unsigned k = 0; k < n; k++) {
+        fr_dot_mac(c, a[k].l[0], b[k].l[1]);
+        fr_dot_mac(c, a[k].l[1], b[k].l[0]);
+    }
+    t[1] = fr_dot_carry(c);
+    for (unsigned k = 0; k < n; k++) {
+        fr_dot_mac(c, a[k].l[0], b[k].l[2]);
+        fr_dot_mac(c, a[k].l[1], b[k].l[1]);
+        fr_dot_mac(c, a[k].l[2], b[k].l[0]);
+    }
+    t[2] = fr_dot_carry(c);
+    for (unsigned k = 0; k < n; k++) {
+        fr_dot_mac(c, a[k].l[0], b[k].l[3]);
+        fr_dot_mac(c, a[k].l[1], b[k].l[2]);
+        fr_dot_mac(c, a[k].l[2], b[k].l[1]);
+        fr_dot_mac(c, a[k].l[3], b[k].l[0]);
+    }
+    t[3] = fr_dot_carry(c);
+    for (unsigned k = 0; k < n; k++) {
+        fr_dot_mac(c, a[k].l[1], b[k].l[3]);
+        fr_dot_mac(c, a[k].l[2], b[k].l[2]);
+        fr_dot_mac(c, a[k].l[3], b[k].l[1]);
+    }
+    t[4] = fr_dot_carry(c);
+    for (unsigned k = 0; k < n; k++) {
+        fr_dot_mac(c, a[k].l[2], b[k].l[3]);
+        fr_dot_mac(c, a[k].l[3], b[k].l[2]);
+    }
+    t[5] = fr_dot_carry(c);
+    for (unsigned k = 0; k < n; k++)
+        fr_dot_mac(c, a[k].l[3], b[k].l[3]);
+    t[6] = fr_dot_carry(c);
+    t[7] = c[0];
+    t[8] = c[1];
+}
+
 /* out = sum of a[i] b[i] for i < n, plus *addend where it is not NULL; n as above. */
 static inline void fr_dot(fr *out, const fr *a, const fr *b, unsigned n, const fr *addend) {
     uint64_t t[9];
-    uint64_t c[3] = {0, 0, 0};
-#pragma GCC unroll 7
-    for (int column = 0; column < 7; column++) {
-        for (unsigned k = 0; k < n; k++) {
-#pragma GCC unroll 4
-            for (int i = column < 4 ? 0 : column - 3; i <= column && i < 4; i++) {
-                fr_dot_mac(c, a[k].l[i], b[k].l[column - i]);
-            }
-        }
-        t[column] = c[0];
-        c[0] = c[1];
-        c[1] = c[2];
-        c[2] = 0;
-    }
-    t[7] = c[0];
-    t[8] = c[1];
+    fr_dot_columns(t, a, b, n);
     if (addend != NULL) {
         unsigned long long s;
         unsigned char carry = 0;

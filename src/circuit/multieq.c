@@ -1,7 +1,5 @@
 #include "multieq.h"
 
-#include <assert.h>
-
 #include "word.h"
 
 enum { CAPACITY_BITS = 254 };

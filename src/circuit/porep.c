@@ -16,8 +16,6 @@ enum { N_PARENTS = POREP_DRG_PARENTS + POREP_EXP_PARENTS };
 static const struct porep_partition no_partition;
 static const struct porep_challenge no_challenge;
 
-static const struct tree_shape binary_tree = {.base_arity = 2};
-
 void porep_prologue(struct cs *cs, const struct porep_partition *in, struct porep_common *out) {
     if (in == NULL) in = &no_partition;
     const struct num replica_id = num_alloc(cs, &in->replica_id);
@@ -48,7 +46,7 @@ struct challenge {
 static void enforce_in_tree(struct challenge *c, const char *scope, int index, enum tree_hash hash,
                             const struct num *leaf, const struct num *root,
                             const struct merkle_path *path) {
-    const struct tree_shape *const tree = hash == TREE_SHA256 ? &binary_tree : &c->shape->tree;
+    const struct tree_shape *const tree = hash == TREE_SHA256 ? &porep_tree_d : &c->shape->tree;
     assert(cs_has_rows(c->cs) || path->n_elements == tree_path_levels(tree, c->shape->n_nodes));
     cs_scope_begin(c->cs, scope, index);
     por_enforce_inclusion(c->cs, hash, tree, c->shape->n_nodes, leaf, root, path->elements);

@@ -77,8 +77,9 @@ struct porep_partition {
 
 /* ---- the circuit ---- */
 
-/* Synthesizes one partition on cs. `in` is NULL in structure mode. The public inputs are allocated
- * by the circuit itself, in its order. */
+/* Synthesizes one partition on cs. `in` is NULL in structure mode; otherwise its counts, of
+ * challenges and of path elements, must be the shape's (porep_witness checks them). The public
+ * inputs are allocated by the circuit itself, in its order. */
 void porep_synthesize(struct cs *cs, const struct porep_shape *shape,
                       const struct porep_partition *in);
 
@@ -87,9 +88,10 @@ CUZK_NODISCARD cuzk_status porep_record(const struct porep_shape *shape, struct 
                                         struct cuzk_error *err);
 
 /*
- * Makes the witness of one partition, which has the shape's number of challenges; they are made in
- * parallel. `r` is the shape's recorded system; its stats are taken (r1cs_get_stats), which is safe
- * from several threads once they have been taken before.
+ * Makes the witness of one partition, its challenges in parallel. `r` is the shape's recorded
+ * system; its stats are taken (r1cs_get_stats), which is safe from several threads once they have
+ * been taken before. Errors: FIELD_COUNT when there are not as many challenges, or elements in a
+ * path, as the shape has; NO_MEMORY; INTERNAL. *out is then empty.
  */
 CUZK_NODISCARD cuzk_status porep_witness(const struct porep_shape *shape, struct r1cs *r,
                                          const struct porep_partition *in, struct witness *out,

@@ -9,6 +9,9 @@
 #include "bits.h"
 #include "porep.h"
 
+/* Tree D, for every sector size: SHA-256, binary. */
+static const struct tree_shape porep_tree_d = {.base_arity = 2};
+
 /* What the prologue hands to each challenge. */
 struct porep_common {
     struct word replica_id[NUM_WORDS];

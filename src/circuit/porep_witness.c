@@ -4,7 +4,7 @@
  * The prologue is written first; where it ends, the challenges begin, all of the same length, so
  * that the position of each follows from the circuit's counts.
  */
-#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "porep_parts.h"
@@ -71,9 +71,13 @@ static void challenge_task(void *ctx, size_t task, unsigned worker) {
 static cuzk_status run_challenges(struct witness_job *job, struct pool *pool,
                                   struct cuzk_error *err) {
     const uint32_t n = job->shape->n_challenges;
-    job->step = (struct cs_position){(job->w->n_inputs - job->start.n_inputs) / n,
-                                     (job->w->n_aux - job->start.n_aux) / n,
-                                     (job->w->n_elements - job->start.n_elements) / n};
+    const struct cs_position end = {job->w->n_inputs, job->w->n_aux, job->w->n_elements};
+    job->step = (struct cs_position){(end.n_inputs - job->start.n_inputs) / n,
+                                     (end.n_aux - job->start.n_aux) / n,
+                                     (end.n_elements - job->start.n_elements) / n};
+    if (!same_position(position_of(job, n), end))
+        return error_set(err, CUZK_INTERNAL, "witness", "report this",
+                         "the circuit's variables are not %u challenges of the same length", n);
     job->result = calloc(n, sizeof *job->result);
     if (job->result == NULL)
         return error_set(err, CUZK_NO_MEMORY, "witness", NULL, "no memory for %u challenges", n);
@@ -87,12 +91,47 @@ static cuzk_status run_challenges(struct witness_job *job, struct pool *pool,
     return status;
 }
 
+/* ---- are there as many challenges and path elements as the circuit has ---- */
+
+static cuzk_status check_path(const struct merkle_path *path, unsigned n_levels, uint32_t challenge,
+                              const char *name, int index, struct cuzk_error *err) {
+    char where[64];
+    if (path->n_elements == n_levels) return CUZK_OK;
+    if (index < 0)
+        snprintf(where, sizeof where, "challenge[%u].%s", challenge, name);
+    else
+        snprintf(where, sizeof where, "challenge[%u].%s[%d]", challenge, name, index);
+    return error_set(err, CUZK_FIELD_COUNT, where, NULL,
+                     "the path has %u elements; the circuit has %u", path->n_elements, n_levels);
+}
+
+static cuzk_status check_counts(const struct porep_shape *shape, const struct porep_partition *in,
+                                struct cuzk_error *err) {
+    const unsigned binary = tree_path_levels(&porep_tree_d, shape->n_nodes);
+    const unsigned levels = tree_path_levels(&shape->tree, shape->n_nodes);
+    if (in->n_challenges != shape->n_challenges)
+        return error_set(err, CUZK_FIELD_COUNT, "partition", NULL,
+                         "it has %u challenges; the circuit has %u", in->n_challenges,
+                         shape->n_challenges);
+    for (uint32_t i = 0; i < in->n_challenges; i++) {
+        const struct porep_challenge *const c = &in->challenges[i];
+        CUZK_TRY(check_path(&c->comm_d, binary, i, "comm_d", -1, err));
+        CUZK_TRY(check_path(&c->comm_r_last, levels, i, "comm_r_last", -1, err));
+        CUZK_TRY(check_path(&c->c_x.path, levels, i, "c_x", -1, err));
+        for (int k = 0; k < POREP_DRG_PARENTS; k++)
+            CUZK_TRY(check_path(&c->drg[k].path, levels, i, "drg_parent", k, err));
+        for (int k = 0; k < POREP_EXP_PARENTS; k++)
+            CUZK_TRY(check_path(&c->exp[k].path, levels, i, "exp_parent", k, err));
+    }
+    return CUZK_OK;
+}
+
 cuzk_status porep_witness(const struct porep_shape *shape, struct r1cs *r,
                           const struct porep_partition *in, struct witness *out, struct pool *pool,
                           struct cuzk_error *err) {
-    assert(in->n_challenges == shape->n_challenges);
     struct r1cs_stats stats;
     *out = (struct witness){0};
+    CUZK_TRY(check_counts(shape, in, err));
     CUZK_TRY(r1cs_get_stats(r, &stats, pool, err));
     CUZK_TRY(witness_create(out, stats.n_inputs, stats.n_aux, stats.n_elements, err));
     struct witness_job job = {.shape = shape, .in = in, .w = out};

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 
-#include "num.h"
 #include "poseidon_mix.h"
 
 /* At most: the outputs of the last full round before the partial ones, and of those. */
@@ -95,32 +94,34 @@ static void row_element(struct sponge *s, unsigned j, var v) {
 /* ---- gadget ---- */
 
 /* Element j of the state as a variable. */
-static struct num allocate_element(struct sponge *s, unsigned j) {
-    const struct num l = num_alloc(s->cs, &s->values.s[j]);
-    if (cs_has_rows(s->cs)) row_element(s, j, l.v);
-    return l;
+static void allocate_element(struct sponge *s, unsigned j, struct num *out) {
+    out->value = s->values.s[j];
+    out->v = cs_alloc_num(s->cs, &out->value);
+    if (cs_has_rows(s->cs)) row_element(s, j, out->v);
 }
 
-/* (l + pre)^5 + post; either may be NULL. */
-static struct num s_box(struct sponge *s, const struct num *l, const fr *pre, const fr *post) {
-    fr sum = l->value, value;
+/* out = (l + pre)^5 + post; pre and post may be NULL. `out` may be `l`. */
+static void s_box(struct sponge *s, struct num *out, const struct num *l, const fr *pre,
+                  const fr *post) {
+    struct cs *const cs = s->cs;
+    const var v = l->v;
+    fr sum = l->value, l2, l4;
     if (pre != NULL) fr_add(&sum, &sum, pre);
-    fr_sqr(&value, &sum);
-    const struct num l2 = num_alloc(s->cs, &value);
-    fr_sqr(&value, &value);
-    const struct num l4 = num_alloc(s->cs, &value);
-    fr_mul(&value, &value, &sum);
-    if (post != NULL) fr_add(&value, &value, post);
-    const struct num l5 = num_alloc(s->cs, &value);
+    fr_sqr(&l2, &sum);
+    const var v2 = cs_alloc_num(cs, &l2);
+    fr_sqr(&l4, &l2);
+    const var v4 = cs_alloc_num(cs, &l4);
+    fr_mul(&out->value, &l4, &sum);
+    if (post != NULL) fr_add(&out->value, &out->value, post);
+    out->v = cs_alloc_num(cs, &out->value);
 
-    if (cs_has_rows(s->cs)) {
+    if (cs_has_rows(cs)) {
         fr minus_post;
         if (post != NULL) fr_neg(&minus_post, post);
-        row_product(s->cs, l->v, pre, l->v, pre, l2.v, NULL);
-        row_product(s->cs, l2.v, NULL, l2.v, NULL, l4.v, NULL);
-        row_product(s->cs, l->v, pre, l4.v, NULL, l5.v, post != NULL ? &minus_post : NULL);
+        row_product(cs, v, pre, v, pre, v2, NULL);
+        row_product(cs, v2, NULL, v2, NULL, v4, NULL);
+        row_product(cs, v, pre, v4, NULL, out->v, post != NULL ? &minus_post : NULL);
     }
-    return l5;
 }
 
 /* Full round r up to its linear layer; `in` are the hash's inputs in round 0, else NULL. */
@@ -133,11 +134,16 @@ static void full_s_boxes(struct sponge *s, unsigned r, const struct num *in, var
         j = 1;
     }
     for (; j < p->width; j++) {
-        const struct num l = r == 0 ? in[j - 1] : allocate_element(s, j);
-        const struct num out = s_box(s, &l, r == 0 ? &p->pre[j] : NULL,
-                                     r < POSEIDON_FULL_ROUNDS - 1 ? &p->full[r][j] : NULL);
-        s->values.s[j] = out.value;
-        outputs[j] = out.v;
+        const fr *post = r < POSEIDON_FULL_ROUNDS - 1 ? &p->full[r][j] : NULL;
+        struct num element;
+        if (r == 0) {
+            s_box(s, &element, &in[j - 1], &p->pre[j], post);
+        } else {
+            allocate_element(s, j, &element);
+            s_box(s, &element, &element, NULL, post);
+        }
+        s->values.s[j] = element.value;
+        outputs[j] = element.v;
     }
 }
 
@@ -152,8 +158,9 @@ static void full_round(struct sponge *s, unsigned r, const struct num *in) {
 }
 
 static void partial_round(struct sponge *s, unsigned i) {
-    const struct num l = allocate_element(s, 0);
-    const struct num x = s_box(s, &l, NULL, &s->p->partial[i]);
+    struct num x;
+    allocate_element(s, 0, &x);
+    s_box(s, &x, &x, NULL, &s->p->partial[i]);
     s->values.s[0] = x.value;
     if (cs_has_rows(s->cs)) {
         combine_partial(s, i, x.v);
@@ -172,9 +179,7 @@ static void last_round(struct sponge *s, struct num *out) {
     } else {
         poseidon_mix_last(s->p, &s->values, &s->values.s[1]);
     }
-    const struct num hash = allocate_element(s, 1);
-    out->v = hash.v;
-    out->value = hash.value;
+    allocate_element(s, 1, out);
 }
 
 static void permute(struct cs *cs, struct num *out, const struct num *in, unsigned arity) {
@@ -192,6 +197,8 @@ static void permute(struct cs *cs, struct num *out, const struct num *in, unsign
         full_round(&s, r, NULL);
     }
     last_round(&s, out);
+    /* Without values in, what was computed means nothing. */
+    if (cs_has_rows(cs)) out->value = fr_zero;
 }
 
 void poseidon_circuit(struct cs *cs, struct num *out, const struct num *in, unsigned arity) {

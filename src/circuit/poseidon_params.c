@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 typedef fr square[POSEIDON_MAX_WIDTH][POSEIDON_MAX_WIDTH];
 
@@ -163,12 +162,11 @@ static void solve(square a, square b, unsigned n, unsigned m) {
  * M^-1 key pass by it and join that round's own key, and so on back to the first partial round.
  */
 static void compress_keys(struct poseidon_params *p) {
-    fr(*keys)[POSEIDON_MAX_WIDTH] = calloc(POSEIDON_MAX_ROUNDS, sizeof *keys);
+    fr keys[POSEIDON_MAX_ROUNDS][POSEIDON_MAX_WIDTH] = {{{{0}}}};
     square m, inverse = {{{{0}}}};
     fr carried[POSEIDON_MAX_WIDTH], pushed[POSEIDON_MAX_WIDTH];
     const unsigned t = p->width, h = POSEIDON_HALF_ROUNDS;
 
-    if (keys == NULL) abort();
     poseidon_round_keys(keys, t, p->n_partial);
     memcpy(m, p->mds, sizeof m);
     for (unsigned i = 0; i < t; i++)
@@ -189,7 +187,6 @@ static void compress_keys(struct poseidon_params *p) {
             fr_add(&carried[j], &keys[h + i][j], &pushed[j]);
     }
     apply(p->full[h - 1], inverse, carried, t);
-    free(keys);
 }
 
 /* ---- sparse matrices ---- */
@@ -248,15 +245,15 @@ static void derive_block_weights(struct poseidon_params *p) {
 }
 
 static void derive(struct poseidon_params *p, unsigned arity) {
-    p->arity = arity;
+    fr tag;
     p->width = arity + 1;
     p->n_partial = poseidon_partial_rounds(arity);
-    fr_from_u64(&p->tag, (UINT64_C(1) << arity) - 1);
     poseidon_mds(p->mds, p->width);
     compress_keys(p);
     factor_matrices(p);
     derive_block_weights(p);
-    fr_add(&p->first_of_tag, &p->tag, &p->pre[0]);
+    fr_from_u64(&tag, (UINT64_C(1) << arity) - 1);
+    fr_add(&p->first_of_tag, &tag, &p->pre[0]);
     fr_pow5(&p->first_of_tag, &p->first_of_tag);
     fr_add(&p->first_of_tag, &p->first_of_tag, &p->full[0][0]);
 }

@@ -28,8 +28,7 @@ enum {
 };
 
 struct poseidon_params {
-    unsigned arity, width, n_partial;
-    fr tag; /* the first element of the state: 2^arity - 1 for a full Merkle node */
+    unsigned width, n_partial;
 
     /* Keys. pre: added before the first S-boxes. full[r]: added after the S-boxes of full round r
      * (the last full round has none). partial[i]: added after the S-box of partial round i. */
@@ -37,7 +36,8 @@ struct poseidon_params {
     fr full[POSEIDON_FULL_ROUNDS - 1][POSEIDON_MAX_WIDTH];
     fr partial[POSEIDON_MAX_PARTIAL];
 
-    /* What the first round makes of the tag: (tag + pre[0])^5 + full[0][0]. */
+    /* What the first round makes of the state's first element, the domain tag, which is 2^arity - 1
+     * for a full Merkle node: (tag + pre[0])^5 + full[0][0]. */
     fr first_of_tag;
 
     /* Linear layers, row j giving element j of the new state: `mds` after full rounds 0 to 2 and 4

@@ -22,26 +22,15 @@ static const uint32_t round_constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-/* out = (a rotr r1) xor (a rotr r2) xor (a rotr r3), the last a shift where `shift` says so. */
-static void sigma(struct cs *cs, struct word *out, const struct word *a, unsigned r1, unsigned r2,
-                  unsigned r3, bool shift) {
-    struct word x, y;
-    word_rotr(cs, &x, a, r1);
-    word_rotr(cs, &y, a, r2);
-    word_xor(cs, &x, &x, &y);
-    if (shift) {
-        word_shr(cs, &y, a, r3);
-    } else {
-        word_rotr(cs, &y, a, r3);
-    }
-    word_xor(cs, out, &x, &y);
-}
+/* Rotations of the four sigmas, FIPS 180-4; the small ones end with a shift. */
+static const unsigned small_sigma0[3] = {7, 18, 3}, small_sigma1[3] = {17, 19, 10};
+static const unsigned big_sigma0[3] = {2, 13, 22}, big_sigma1[3] = {6, 11, 25};
 
 static void extend_message(struct cs *cs, struct multieq *eq, struct word w[64]) {
     for (unsigned i = 16; i < 64; i++) {
         struct word s0, s1;
-        sigma(cs, &s0, &w[i - 15], 7, 18, 3, true);
-        sigma(cs, &s1, &w[i - 2], 17, 19, 10, true);
+        word_sigma(cs, &s0, &w[i - 15], small_sigma0, true);
+        word_sigma(cs, &s1, &w[i - 2], small_sigma1, true);
         const struct word *const sum[] = {&w[i - 16], &s0, &w[i - 7], &s1};
         word_add(cs, eq, &w[i], sum, 4);
     }
@@ -97,11 +86,11 @@ static void run_rounds(struct cs *cs, struct multieq *eq, struct rounds *r,
         struct word *const s1 = &r->term[i % 2].s1, *const ch = &r->term[i % 2].ch;
         struct word *const s0 = &r->term[i % 2].s0, *const maj = &r->term[i % 2].maj;
         if (i > 0) add_e(cs, eq, r, w, i - 1, NULL, e);
-        sigma(cs, s1, e, 6, 11, 25, false);
+        word_sigma(cs, s1, e, big_sigma1, false);
         word_ch(cs, ch, e, e - 1, e - 2);
         word_constant(&r->term[i % 2].k, round_constants[i]);
         if (i > 0) add_a(cs, eq, r, w, i - 1, NULL, a);
-        sigma(cs, s0, a, 2, 13, 22, false);
+        word_sigma(cs, s0, a, big_sigma0, false);
         word_maj(cs, maj, a, a - 1, a - 2);
     }
 }

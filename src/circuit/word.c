@@ -156,6 +156,37 @@ void word_xor(struct cs *cs, struct word *out, const struct word *a, const struc
     hide(cs, out);
 }
 
+/* (x rotr by[0]) xor (x rotr by[1]) */
+static uint32_t first_xor(uint32_t x, const unsigned by[3]) {
+    return rotr32(x, by[0]) ^ rotr32(x, by[1]);
+}
+
+void word_sigma(struct cs *cs, struct word *out, const struct word *a, const unsigned by[3],
+                bool shift) {
+    if (a->is_const != 0 || cs_has_rows(cs)) {
+        struct word x, y;
+        word_rotr(cs, &x, a, by[0]);
+        word_rotr(cs, &y, a, by[1]);
+        word_xor(cs, &x, &x, &y);
+        if (shift) {
+            word_shr(cs, &y, a, by[2]);
+        } else {
+            word_rotr(cs, &y, a, by[2]);
+        }
+        word_xor(cs, out, &x, &y);
+        return;
+    }
+    /* The common case while a witness is made: both results at once. The operation is linear, so
+     * that it applies to values, negations and stored values alike. */
+    const uint32_t value = a->value, negated = a->negated, stored = value ^ negated;
+    const uint32_t last_mask = shift ? UINT32_MAX >> by[2] : UINT32_MAX;
+    const uint32_t first = first_xor(stored, by);
+    const uint32_t second = (first ^ rotr32(stored, by[2])) & last_mask;
+    cs_alloc_bits(cs, first | (uint64_t)second << 32, shift ? 64 - by[2] : 64);
+    set_masks(out, first_xor(value, by) ^ (rotr32(value, by[2]) & last_mask), 0,
+              first_xor(negated, by) ^ (rotr32(negated, by[2]) & last_mask));
+}
+
 /*
  * Ch and Maj fold alike: where a constant decides, the result is one `and` of two operands, each
  * maybe negated, maybe negated itself. A plan says so for each position.

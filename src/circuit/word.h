@@ -29,6 +29,10 @@ void word_rotr(const struct cs *cs, struct word *out, const struct word *a, unsi
 void word_shr(const struct cs *cs, struct word *out, const struct word *a, unsigned by);
 
 void word_xor(struct cs *cs, struct word *out, const struct word *a, const struct word *b);
+/* (a rotr by[0]) xor (a rotr by[1]) xor (a rotr by[2]), the last one a shift where `shift` says so;
+ * the left exclusive or first. */
+void word_sigma(struct cs *cs, struct word *out, const struct word *a, const unsigned by[3],
+                bool shift);
 /* (a and b) xor (not a and c) */
 void word_ch(struct cs *cs, struct word *out, const struct word *a, const struct word *b,
              const struct word *c);

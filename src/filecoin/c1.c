@@ -1,6 +1,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +59,20 @@ struct merkle_path *c1_path(struct porep_challenge *challenge, unsigned slot) {
     return &c1_column(challenge, slot - PATH_COLUMNS)->path;
 }
 
+cuzk_status c1_reserve(struct c1 *c1, const struct registered_seal *variant,
+                       struct cuzk_error *err) {
+    for (size_t i = 0; registered_seal_at(i) != NULL; i++) {
+        const struct registered_seal *seal = registered_seal_at(i);
+        if (seal->sector_bytes == variant->sector_bytes && seal->n_partitions > c1->max_parts)
+            c1->max_parts = seal->n_partitions;
+    }
+    c1->parts = calloc(c1->max_parts, sizeof *c1->parts);
+    if (c1->parts == NULL)
+        return error_set(err, CUZK_NO_MEMORY, "C1", NULL, "no memory for the list of partitions");
+    c1_layout_init(&c1->layout, registered_seal_shape(variant));
+    return CUZK_OK;
+}
+
 cuzk_status c1_add_partition(struct c1 *c1, struct cuzk_error *err) {
     const struct c1_layout *layout = &c1->layout;
     const size_t n = layout->shape->n_challenges;
@@ -79,7 +95,40 @@ void c1_destroy(struct c1 *c1) {
     if (c1 == NULL) return;
     for (unsigned k = 0; k < c1->n_parts; k++)
         mem_give(&c1->parts[k].block);
+    free(c1->parts);
     free(c1);
+}
+
+/* ---- errors ---- */
+
+void c1_offset_append(char *what, size_t what_bytes, const struct c1_offset *offset, bool wrapped) {
+    const size_t n = strlen(what);
+    if (wrapped)
+        snprintf(what + n, what_bytes - n,
+                 " (byte %" PRIu64 " of the file, byte %" PRIu64 " of Phase1Out's text)",
+                 offset->file, offset->text);
+    else
+        snprintf(what + n, what_bytes - n, " (byte %" PRIu64 " of the file)", offset->file);
+}
+
+const char *c1_hint(cuzk_status code) {
+    switch (code) {
+    case CUZK_JSON_SYNTAX:
+    case CUZK_JSON_TRUNCATED:
+    case CUZK_BASE64:
+        return "the file is cut, damaged or no C1 output: copy or write it again";
+    case CUZK_JSON_DEPTH:
+    case CUZK_INPUT_SIZE:
+        return "this is no C1 output";
+    case CUZK_REGISTERED_PROOF:
+        return "registered seal proofs 0 to 19 are known";
+    case CUZK_SECTOR_SIZE:
+        return "one of the two belongs to another sector";
+    case CUZK_REPLICA_ID:
+        return "give the miner and the sector number of the sector that was sealed";
+    default:
+        return "let commit phase 1 of this sector write the file again";
+    }
 }
 
 /* ---- accessors ---- */

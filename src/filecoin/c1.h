@@ -9,8 +9,9 @@
  * right.
  *
  * Errors name a place by its JSON path
- * (`Phase1Out.vanilla_proofs.StackedDrg2KiBV1[0][1].comm_d_proofs`) and, while decoding, by the
- * byte offset in the file and, within Phase1Out, in the decoded text.
+ * (`Phase1Out.vanilla_proofs.StackedDrg2KiBV1[0][1].comm_d_proofs`) and by the byte offset in the
+ * file and, within Phase1Out, in the decoded text: while decoding that of the token at fault, while
+ * checking that of the challenge, or of the value beside the proofs.
  *
  * Threads: a `struct c1` is immutable once c1_decode() has returned it.
  */

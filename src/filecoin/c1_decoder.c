@@ -49,21 +49,14 @@ static void current_path(const struct c1_decoder *d, char *out, size_t out_bytes
     }
 }
 
-static void fill_error(const struct c1_decoder *d, cuzk_status code, const char *where,
-                       const char *what, uint64_t offset) {
-    if (d->stream == &d->outer) {
-        error_set(d->err, code, where, NULL, "%s (byte %" PRIu64 " of the file)", what, offset);
-        return;
-    }
-    const uint64_t in_file = d->file_anchor + offset / 3 * 4;
-    error_set(d->err, code, where, NULL,
-              "%s (byte %" PRIu64 " of the file, byte %" PRIu64 " of Phase1Out's text)", what,
-              in_file, offset);
+struct c1_offset c1_here(const struct c1_decoder *d) {
+    if (d->stream == &d->outer) return (struct c1_offset){.file = d->at};
+    return (struct c1_offset){.file = d->file_anchor + d->at / 3 * 4, .text = d->at};
 }
 
 cuzk_status c1_fail(struct c1_decoder *d, cuzk_status code, const char *suffix, const char *fmt,
                     ...) {
-    char what[200], where[320];
+    char what[300], where[320];
     va_list args;
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
@@ -73,8 +66,9 @@ cuzk_status c1_fail(struct c1_decoder *d, cuzk_status code, const char *suffix, 
         const size_t n = strlen(where);
         snprintf(where + n, sizeof where - n, n > 0 ? ".%s" : "%s", suffix);
     }
-    fill_error(d, code, where[0] != '\0' ? where : "C1", what, d->at);
-    return code;
+    const struct c1_offset here = c1_here(d);
+    c1_offset_append(what, sizeof what, &here, d->stream == &d->inner);
+    return error_set(d->err, code, where[0] != '\0' ? where : "C1", c1_hint(code), "%s", what);
 }
 
 /* A fault that a JSON stream found itself. */
@@ -245,7 +239,7 @@ static cuzk_status variant_key(struct c1_decoder *d, const struct json_token *ke
                        found->variant);
     d->variant = found;
     c1_top(d)->seen = 1;
-    c1_layout_init(&d->c1->layout, registered_seal_shape(found));
+    CUZK_TRY(c1_reserve(d->c1, found, d->err));
     return c1_check_agreement(d);
 }
 
@@ -348,15 +342,16 @@ static cuzk_status feed_inner(struct c1_decoder *d, const struct json_token *par
 
 /* A part of a string (token set), or its end (token NULL). */
 static cuzk_status on_string(struct c1_decoder *d, const struct json_token *part) {
-    if (d->unknown) {
+    uint8_t type;
+    if (d->inner_open && d->stream == &d->outer) {
+        /* whatever the inner text is at, an unknown field perhaps, this is more of it */
+        type = T_BASE64;
+    } else if (d->unknown) {
         if (part == NULL && d->skip == 0) d->unknown = false;
         return CUZK_OK;
-    }
-    uint8_t type;
-    if (d->inner_open && d->stream == &d->outer)
-        type = T_BASE64;
-    else
+    } else {
         CUZK_TRY(next_type(d, &type));
+    }
     switch (c1_types[type].kind) {
     case KIND_BASE64:
         if (!d->inner_open) open_inner(d, part != NULL ? part->offset : d->at + 1);
@@ -475,7 +470,9 @@ cuzk_status c1_decoder_feed(struct c1_decoder *d, const void *text, size_t n) {
 }
 
 cuzk_status c1_decoder_finish(struct c1_decoder *d, struct c1 **out) {
-    const cuzk_status status = check_outer(d, json_finish(&d->outer));
+    cuzk_status status = check_outer(d, json_finish(&d->outer));
+    if (status == CUZK_OK && !d->complete) /* no text may get here without all its partitions */
+        status = c1_fail(d, CUZK_INTERNAL, NULL, "the decoder lost its place");
     if (status == CUZK_OK) {
         *out = d->c1;
         d->c1 = NULL;

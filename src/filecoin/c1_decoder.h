@@ -48,7 +48,7 @@ struct c1_decoder {
     uint8_t name_bytes;
     bool name_long;
     const struct registered_seal *variant; /* any seal of that variant; NULL: not yet */
-    bool partitions_done;
+    bool partitions_done, complete;
 
     /* where values go */
     uint8_t hash[32];
@@ -76,6 +76,9 @@ CUZK_NODISCARD cuzk_status c1_decoder_finish(struct c1_decoder *d, struct c1 **o
 /* Fails at the current path, with `.suffix` appended where that is not NULL. */
 cuzk_status c1_fail(struct c1_decoder *d, cuzk_status code, const char *suffix, const char *fmt,
                     ...) __attribute__((format(printf, 4, 5)));
+
+/* Where the current token begins. */
+struct c1_offset c1_here(const struct c1_decoder *d);
 
 static inline struct c1_frame *c1_top(struct c1_decoder *d) {
     return &d->frames[d->n_frames - 1];

@@ -18,17 +18,9 @@ static uint32_t current(const struct c1_frame *array) {
 
 /* Until the registered proof is known, as many as any with this variant has. */
 static void partition_bounds(const struct c1_decoder *d, uint32_t *least, uint32_t *most) {
-    if (d->c1->seal != NULL) {
-        *least = *most = d->c1->seal->n_partitions;
-        return;
-    }
-    *least = 1;
-    *most = 1;
-    for (size_t i = 0; registered_seal_at(i) != NULL; i++) {
-        const struct registered_seal *seal = registered_seal_at(i);
-        if (seal->sector_bytes == d->variant->sector_bytes && seal->n_partitions > *most)
-            *most = seal->n_partitions;
-    }
+    const struct c1 *c1 = d->c1;
+    *least = c1->seal != NULL ? c1->seal->n_partitions : 1;
+    *most = c1->seal != NULL ? c1->seal->n_partitions : c1->max_parts;
 }
 
 void c1_array_bounds(const struct c1_decoder *d, uint32_t *least, uint32_t *most) {
@@ -95,6 +87,7 @@ static void enter_challenge(struct c1_decoder *d) {
     d->challenge_index = current(parent_frame(d));
     d->challenge = c1_challenge(part, d->challenge_index);
     d->copies = &part->copies[d->challenge_index];
+    d->copies->offset = c1_here(d);
 }
 
 static void enter_column(struct c1_decoder *d) {
@@ -222,6 +215,9 @@ cuzk_status c1_store_hash(struct c1_decoder *d) {
         return CUZK_OK;
     }
     memcpy(output_bytes(&d->c1->values, f->field), d->hash, sizeof d->hash);
+    if (f->field == F_COMM_R) d->c1->comm_r_at = c1_here(d);
+    if (f->field == F_COMM_D) d->c1->comm_d_at = c1_here(d);
+    if (f->field == F_REPLICA_ID) d->c1->replica_id_at = c1_here(d);
     fr ignored;
     const bool any = f->field == F_SEED || f->field == F_TICKET; /* no field elements */
     if (!any && !fr_from_bytes(&ignored, d->hash))
@@ -233,6 +229,7 @@ static cuzk_status store_file_number(struct c1_decoder *d, unsigned field, uint6
     if (field == F_SECTOR_NUM) {
         d->c1->number = value;
         d->c1->has_number = true;
+        d->c1->number_at = c1_here(d);
         return CUZK_OK;
     }
     d->c1->size = value;
@@ -324,6 +321,7 @@ static void leave_output(struct c1_decoder *d) {
         view->comm_c = first->c_x.path.root;
         view->comm_r_last = first->comm_r_last.root;
     }
+    d->complete = true;
 }
 
 cuzk_status c1_leaving(struct c1_decoder *d) {

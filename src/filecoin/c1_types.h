@@ -14,7 +14,6 @@
 #include "mem.h"
 
 enum {
-    C1_MAX_PARTITIONS = 126,
     C1_MAX_CHALLENGES = 18, /* of one partition, in any shape */
     C1_LABEL_PARENTS = 37,  /* a label hashes its parents, repeated to this many */
     C1_COLUMNS = 1 + POREP_DRG_PARENTS + POREP_EXP_PARENTS,
@@ -29,6 +28,11 @@ enum path_slot {
     PATH_SLOTS = PATH_COLUMNS + C1_COLUMNS
 };
 
+/* Where something begins: in the file and, when that is wrapped, in Phase1Out's text. */
+struct c1_offset {
+    uint64_t file, text;
+};
+
 /*
  * What the file repeats and the circuit does not take. Labelling proofs carry the challenged node
  * and the parents' labels once more, for each layer; they are compared when the challenge ends and
@@ -36,7 +40,8 @@ enum path_slot {
  * been found right.
  */
 struct c1_copies {
-    _Alignas(8) uint32_t column_index[C1_COLUMNS]; /* aligned for what follows in the block */
+    struct c1_offset offset; /* of the challenge, for errors */
+    uint32_t column_index[C1_COLUMNS];
     uint8_t has_bad_node, bad_node;     /* which labelling proof; n_layers: the encoding proof */
     uint8_t has_bad_parent, bad_parent; /* which of C1_LABEL_PARENTS … */
     uint8_t bad_parent_of;              /* … of which labelling proof */
@@ -61,10 +66,12 @@ struct c1 {
     const struct registered_seal *seal;
     struct c1_layout layout;
     struct c1_values values;
+    struct c1_offset comm_r_at, comm_d_at, replica_id_at, number_at;
     bool wrapped, has_number, has_size;
     uint64_t number, size;
     unsigned n_parts;
-    struct c1_part parts[C1_MAX_PARTITIONS];
+    unsigned max_parts;
+    struct c1_part *parts; /* max_parts of them, owned */
 };
 
 void c1_layout_init(struct c1_layout *layout, const struct porep_shape *shape);
@@ -84,6 +91,15 @@ static inline unsigned c1_slot_arity(const struct c1_layout *layout, unsigned sl
                : tree_path_arity(&layout->shape->tree, layout->shape->n_nodes, level);
 }
 
+/* Appends ` (byte N of the file, byte M of Phase1Out's text)` to a sentence. */
+void c1_offset_append(char *what, size_t what_bytes, const struct c1_offset *offset, bool wrapped);
+
+/* What to do about an error in a C1 text. */
+const char *c1_hint(cuzk_status code);
+
+/* Makes room for as many partitions as any registered proof of this variant has. */
+CUZK_NODISCARD cuzk_status c1_reserve(struct c1 *c1, const struct registered_seal *variant,
+                                      struct cuzk_error *err);
 /* Adds an empty partition: its challenges' paths have their elements and lengths. */
 CUZK_NODISCARD cuzk_status c1_add_partition(struct c1 *c1, struct cuzk_error *err);
 

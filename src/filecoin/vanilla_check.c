@@ -52,12 +52,12 @@ static const char *prefix(const struct c1 *c1) {
     return c1->wrapped ? "Phase1Out." : "";
 }
 
-/* Fails at a place inside the challenge. */
+/* Fails at a place inside the challenge; the offset is that of the challenge. */
 static cuzk_status bad(const struct subject *s, cuzk_status code, const char *what, const char *fmt,
                        ...) __attribute__((format(printf, 4, 5)));
 static cuzk_status bad(const struct subject *s, cuzk_status code, const char *what, const char *fmt,
                        ...) {
-    char where[320];
+    char where[320], sentence[300];
     const struct c1 *c1 = s->check->c1;
     const int n = snprintf(where, sizeof where, "%svanilla_proofs.%s[%u][%u].", prefix(c1),
                            c1->seal->variant, s->k, s->j);
@@ -65,7 +65,19 @@ static cuzk_status bad(const struct subject *s, cuzk_status code, const char *wh
     va_start(args, fmt);
     vsnprintf(where + n, sizeof where - (size_t)n, fmt, args);
     va_end(args);
-    return error_set(s->err, code, where, NULL, "%s", what);
+    snprintf(sentence, sizeof sentence, "%s, in the challenge", what);
+    c1_offset_append(sentence, sizeof sentence, &s->copies->offset, c1->wrapped);
+    return error_set(s->err, code, where, c1_hint(code), "%s", sentence);
+}
+
+/* Fails at one of the values beside the vanilla proofs. */
+static cuzk_status bad_value(const struct c1 *c1, cuzk_status code, const char *name,
+                             const struct c1_offset *at, const char *what, struct cuzk_error *err) {
+    char where[64], sentence[300];
+    snprintf(where, sizeof where, "%s%s", prefix(c1), name);
+    snprintf(sentence, sizeof sentence, "%s", what);
+    c1_offset_append(sentence, sizeof sentence, at, c1->wrapped);
+    return error_set(err, code, where, c1_hint(code), "%s", sentence);
 }
 
 struct name {
@@ -383,24 +395,23 @@ bool c1_replica_id_checkable(const struct c1 *c1, const struct c1_claims *claims
 
 cuzk_status c1_check_replica_id(const struct c1 *c1, const struct c1_claims *claims,
                                 struct cuzk_error *err) {
-    static const char hint[] = "give the miner that sealed the sector";
     if (claims != NULL && claims->has_sector && c1->has_number && claims->sector != c1->number)
-        return error_set(err, CUZK_REPLICA_ID, "SectorNum", NULL,
-                         "the file is of sector %" PRIu64 ", not %" PRIu64, c1->number,
-                         claims->sector);
+        return error_set(err, CUZK_REPLICA_ID, "SectorNum", c1_hint(CUZK_REPLICA_ID),
+                         "the file is of sector %" PRIu64 ", not %" PRIu64 " (byte %" PRIu64
+                         " of the file)",
+                         c1->number, claims->sector, c1->number_at.file);
     if (!c1_replica_id_checkable(c1, claims)) return CUZK_OK;
     uint8_t porep_id[32], wanted[32];
-    char where[64];
+    char what[200];
     const uint64_t sector = claims->has_sector ? claims->sector : c1->number;
     registered_seal_porep_id(porep_id, c1->seal);
     replica_id_compute(wanted, claims->miner, sector, c1->values.ticket, c1->values.comm_d,
                        porep_id);
     if (memcmp(wanted, c1->values.replica_id, 32) == 0) return CUZK_OK;
-    snprintf(where, sizeof where, "%sreplica_id", prefix(c1));
-    return error_set(err, CUZK_REPLICA_ID, where, hint,
-                     "it does not follow from miner %" PRIu64 ", sector %" PRIu64
-                     ", ticket, comm_d and %s",
-                     claims->miner, sector, c1->seal->name);
+    snprintf(what, sizeof what,
+             "it does not follow from miner %" PRIu64 ", sector %" PRIu64 ", ticket, comm_d and %s",
+             claims->miner, sector, c1->seal->name);
+    return bad_value(c1, CUZK_REPLICA_ID, "replica_id", &c1->replica_id_at, what, err);
 }
 
 /*
@@ -416,7 +427,6 @@ static cuzk_status find_roots(struct check *check, struct cuzk_error *err) {
     const struct merkle_path *c = &first->c_x.path, *r = &first->comm_r_last;
     const fr roots_c[2] = {c->root, path_root(layout, c, PATH_COLUMNS, &c->leaf)};
     const fr roots_r[2] = {r->root, path_root(layout, r, PATH_COMM_R_LAST, &r->leaf)};
-    char where[64];
     for (unsigned i = 0; i < 4; i++) {
         const fr pair[2] = {roots_c[i & 1], roots_r[i >> 1]};
         fr comm_r;
@@ -426,9 +436,9 @@ static cuzk_status find_roots(struct check *check, struct cuzk_error *err) {
         check->comm_r_last = pair[1];
         return CUZK_OK;
     }
-    snprintf(where, sizeof where, "%scomm_r", prefix(c1));
-    return error_set(err, CUZK_COMM_R, where, NULL,
-                     "it is not the hash of the roots of the column tree and the replica tree");
+    return bad_value(c1, CUZK_COMM_R, "comm_r", &c1->comm_r_at,
+                     "it is not the hash of the roots of the column tree and the replica tree",
+                     err);
 }
 
 /* A root that the first challenge reaches and claims, and that is not comm_d: then comm_d is wrong.
@@ -440,9 +450,8 @@ static cuzk_status check_comm_d(struct check *check, struct cuzk_error *err) {
     check->comm_d = view->comm_d;
     const fr root = path_root(&c1->layout, d, PATH_COMM_D, &d->leaf);
     if (!fr_equal(&root, &d->root) || fr_equal(&root, &view->comm_d)) return CUZK_OK;
-    char where[64];
-    snprintf(where, sizeof where, "%scomm_d", prefix(c1));
-    return error_set(err, CUZK_COMM_D, where, NULL, "the data's paths lead to another root");
+    return bad_value(c1, CUZK_COMM_D, "comm_d", &c1->comm_d_at,
+                     "the data's paths lead to another root", err);
 }
 
 cuzk_status c1_check(const struct c1 *c1, const struct c1_claims *claims, struct pool *pool,

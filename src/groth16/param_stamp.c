@@ -70,8 +70,7 @@ static uint64_t wall_clock_ns(void) {
 
 bool param_stamp_write(const char *params_path, const struct param_stamp *stamp) {
     enum { TICK_NS = 50000000 };
-    const uint64_t now = wall_clock_ns();
-    if (now - stamp->identity.ctime_ns < TICK_NS) {
+    if (wall_clock_ns() < stamp->identity.ctime_ns + TICK_NS) {
         const struct timespec tick = {.tv_nsec = TICK_NS};
         nanosleep(&tick, NULL);
         struct stat st; /* has it changed meanwhile? */

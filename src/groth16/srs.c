@@ -52,6 +52,7 @@ struct decoding {
     g1_affine *g1;
     g2_affine *g2;
     uint8_t *buffers;                  /* SLICE_BYTES for each thread */
+    bool known;                        /* a stamp says that the points are on the curve */
     size_t first_task[PARAM_SECTIONS]; /* of the section; tasks run through the sections */
     _Atomic uint64_t fault;
 };
@@ -73,11 +74,11 @@ static unsigned decode_point(struct decoding *d, enum param_section section, siz
     enum point_fault fault;
     bool infinity;
     if (section == SECTION_B_G2) {
-        fault = g2_decode(&d->g2[index], raw);
+        fault = (d->known ? g2_decode_known : g2_decode)(&d->g2[index], raw);
         infinity = fault == POINT_GOOD && g2_affine_is_infinity(&d->g2[index]);
     } else {
         g1_affine *out = &d->g1[points_before(d->layout, section) + index];
-        fault = g1_decode(out, raw);
+        fault = (d->known ? g1_decode_known : g1_decode)(out, raw);
         infinity = fault == POINT_GOOD && g1_affine_is_infinity(out);
     }
     if (infinity) return FAULT_INFINITY;
@@ -179,6 +180,7 @@ static cuzk_status read_points(struct srs *srs, const struct param_source *src,
                          .g1 = srs->g1_block.ptr,
                          .g2 = srs->g2_block.ptr,
                          .buffers = buffers.ptr,
+                         .known = srs->stamped,
                          .fault = no_fault};
     const cuzk_status s = decode_all(&d, options, err);
     mem_give(&buffers);
@@ -261,9 +263,10 @@ static cuzk_status load(struct srs *srs, const struct param_source *src,
         memcpy(srs->digest, found.digest, sizeof srs->digest);
     }
     if (is_file) CUZK_TRY(check_digest(srs, src, options, err));
-    CUZK_TRY(vkey_read(&srs->vk, src, &srs->layout, options->pool, err));
+    CUZK_TRY(vkey_read(&srs->vk, src, &srs->layout, err));
     CUZK_TRY(read_points(srs, src, options, err));
     if (srs->stamped) return CUZK_OK;
+    CUZK_TRY(vkey_check_group(&srs->vk, src, options->pool, err));
     CUZK_TRY(check_group(srs, src, options, err));
     if (is_file && !options->ignore_stamp) stamp(srs, src);
     return CUZK_OK;

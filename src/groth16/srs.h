@@ -3,9 +3,9 @@
  * Montgomery form (class MEM_SRS).
  *
  * Checks (doc/params.md): the length against the counts before a point is read; the counts against
- * the circuit's; for a file with a name of the network's, its digest; flags, range and curve of
- * every point, at every load; membership in the group, and the digest, unless a stamp says that
- * this very file passed them.
+ * the circuit's; for a file with a name of the network's, its digest; flags and range of every point,
+ * at every load; the curve's equation, membership in the group, and the digest, unless a stamp says
+ * that this very file passed them.
  *
  * An srs is immutable after it was loaded. Threads: any number may use one.
  */

@@ -19,18 +19,16 @@ static cuzk_status point_error(const struct param_source *src, const char *what,
 
 static cuzk_status decode_g1(g1_affine *out, const uint8_t *in, const char *what,
                              const struct param_source *src, struct cuzk_error *err) {
-    enum point_fault fault = g1_decode(out, in);
+    const enum point_fault fault = g1_decode(out, in);
     const bool infinity = fault == POINT_GOOD && g1_affine_is_infinity(out);
-    if (fault == POINT_GOOD && !infinity && !g1_in_group(out)) fault = POINT_NOT_IN_GROUP;
     return fault == POINT_GOOD && !infinity ? CUZK_OK
                                             : point_error(src, what, fault, infinity, err);
 }
 
 static cuzk_status decode_g2(g2_affine *out, const uint8_t *in, const char *what,
                              const struct param_source *src, struct cuzk_error *err) {
-    enum point_fault fault = g2_decode(out, in);
+    const enum point_fault fault = g2_decode(out, in);
     const bool infinity = fault == POINT_GOOD && g2_affine_is_infinity(out);
-    if (fault == POINT_GOOD && !infinity && !g2_in_group(out)) fault = POINT_NOT_IN_GROUP;
     return fault == POINT_GOOD && !infinity ? CUZK_OK
                                             : point_error(src, what, fault, infinity, err);
 }
@@ -55,8 +53,7 @@ static cuzk_status ic_error(const struct param_source *src, uint32_t i, enum poi
 }
 
 static cuzk_status read_ic(struct vkey *vk, const struct param_source *src,
-                           const struct param_layout *layout, struct pool *pool,
-                           struct cuzk_error *err) {
+                           const struct param_layout *layout, struct cuzk_error *err) {
     enum { AT_A_TIME = 64 };
     uint8_t raw[AT_A_TIME * G1_BYTES];
     for (uint32_t i = 0; i < vk->n_ic; i++) {
@@ -69,26 +66,42 @@ static cuzk_status read_ic(struct vkey *vk, const struct param_source *src,
         const bool infinity = fault == POINT_GOOD && g1_affine_is_infinity(&vk->ic[i]);
         if (fault != POINT_GOOD || infinity) return ic_error(src, i, fault, infinity, err);
     }
+    return CUZK_OK;
+}
+
+cuzk_status vkey_read(struct vkey *out, const struct param_source *src,
+                      const struct param_layout *layout, struct cuzk_error *err) {
+    *out = (struct vkey){.n_ic = layout->count[SECTION_IC]};
+    CUZK_TRY(read_fixed(out, src, err));
+    CUZK_TRY(mem_take(&out->block, (size_t)out->n_ic * sizeof(g1_affine), MEM_SRS, err));
+    out->ic = out->block.ptr;
+    const cuzk_status s = read_ic(out, src, layout, err);
+    if (s != CUZK_OK) vkey_destroy(out);
+    return s;
+}
+
+cuzk_status vkey_check_group(const struct vkey *vk, const struct param_source *src,
+                             struct pool *pool, struct cuzk_error *err) {
+    const struct {
+        const char *name;
+        const g1_affine *g1;
+        const g2_affine *g2;
+    } fixed[] = {{"alpha_g1", &vk->alpha_g1, NULL}, {"beta_g1", &vk->beta_g1, NULL},
+                 {"beta_g2", NULL, &vk->beta_g2},   {"gamma_g2", NULL, &vk->gamma_g2},
+                 {"delta_g1", &vk->delta_g1, NULL}, {"delta_g2", NULL, &vk->delta_g2}};
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (fixed[i].g1 != NULL ? !g1_in_group(fixed[i].g1) : !g2_in_group(fixed[i].g2))
+            return point_error(src, fixed[i].name, POINT_NOT_IN_GROUP, false, err);
+    }
     size_t bad;
     CUZK_TRY(subgroup_check_g1(&bad, vk->ic, vk->n_ic, pool, NULL, err));
     return bad == SUBGROUP_ALL_GOOD ? CUZK_OK
                                     : ic_error(src, (uint32_t)bad, POINT_NOT_IN_GROUP, false, err);
 }
 
-cuzk_status vkey_read(struct vkey *out, const struct param_source *src,
-                      const struct param_layout *layout, struct pool *pool,
-                      struct cuzk_error *err) {
-    *out = (struct vkey){.n_ic = layout->count[SECTION_IC]};
-    CUZK_TRY(read_fixed(out, src, err));
-    CUZK_TRY(mem_take(&out->block, (size_t)out->n_ic * sizeof(g1_affine), MEM_SRS, err));
-    out->ic = out->block.ptr;
-    const cuzk_status s = read_ic(out, src, layout, pool, err);
-    if (s != CUZK_OK) vkey_destroy(out);
-    return s;
-}
-
-static cuzk_status load(struct vkey *out, const struct param_source *src, uint32_t n_inputs,
-                        struct pool *pool, struct cuzk_error *err) {
+cuzk_status vkey_load_source(struct vkey *out, const struct param_source *src, uint32_t n_inputs,
+                             struct pool *pool, struct cuzk_error *err) {
+    *out = (struct vkey){0};
     struct param_layout layout;
     CUZK_TRY(vkey_layout_read(&layout, src, n_inputs, err));
     const struct network_file *entry = network_file_by_path(src->name);
@@ -97,7 +110,10 @@ static cuzk_status load(struct vkey *out, const struct param_source *src, uint32
         CUZK_TRY(param_digest(digest, src, NULL, err));
         CUZK_TRY(param_digest_check(src->name, entry, digest, err));
     }
-    return vkey_read(out, src, &layout, pool, err);
+    CUZK_TRY(vkey_read(out, src, &layout, err));
+    const cuzk_status s = vkey_check_group(out, src, pool, err);
+    if (s != CUZK_OK) vkey_destroy(out);
+    return s;
 }
 
 cuzk_status vkey_load(struct vkey *out, const char *path, uint32_t n_inputs, struct pool *pool,
@@ -105,7 +121,7 @@ cuzk_status vkey_load(struct vkey *out, const char *path, uint32_t n_inputs, str
     *out = (struct vkey){0};
     struct param_source src;
     CUZK_TRY(param_source_open(&src, path, err));
-    const cuzk_status s = load(out, &src, n_inputs, pool, err);
+    const cuzk_status s = vkey_load_source(out, &src, n_inputs, pool, err);
     param_source_close(&src);
     return s;
 }

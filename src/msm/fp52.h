@@ -16,7 +16,12 @@
 
 #include "fp.h"
 
+/* Sanitizers blow inlined code up beyond what compilers finish in minutes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FP52_INLINE static inline
+#else
 #define FP52_INLINE static inline __attribute__((always_inline))
+#endif
 #define FP52_UNROLL _Pragma("GCC unroll 16")
 
 typedef struct {
@@ -147,14 +152,15 @@ FP52_INLINE fp52 fp52_canonical_2(fp52 raw) {
 }
 
 /* a 2^bits for 0 < bits < 52 and a carried a, without reduction. */
-FP52_INLINE fp52 fp52_shift_left(fp52 a, unsigned bits) {
+FP52_INLINE fp52 fp52_shift_left(fp52 a, int bits) {
     const __m512i mask = _mm512_set1_epi64((long long)FP52_MASK);
+    const __m512i up = _mm512_set1_epi64(bits), down = _mm512_set1_epi64(52 - bits);
     fp52 r;
-    r.l[0] = _mm512_and_si512(_mm512_slli_epi64(a.l[0], bits), mask);
+    r.l[0] = _mm512_and_si512(_mm512_sllv_epi64(a.l[0], up), mask);
     FP52_UNROLL
     for (int i = 1; i < 8; i++) {
-        const __m512i high = _mm512_and_si512(_mm512_slli_epi64(a.l[i], bits), mask);
-        r.l[i] = _mm512_or_si512(high, _mm512_srli_epi64(a.l[i - 1], 52 - bits));
+        const __m512i high = _mm512_and_si512(_mm512_sllv_epi64(a.l[i], up), mask);
+        r.l[i] = _mm512_or_si512(high, _mm512_srlv_epi64(a.l[i - 1], down));
     }
     return r;
 }

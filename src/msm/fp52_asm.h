@@ -33,42 +33,44 @@ static const struct fp52_constants fp52_constants = {
 #define FP52_HI(m, x, t) "vpmadd52huq " m ", " x ", " t "\n\t"
 #define FP52_ZERO(t)     "vpxorq " t ", " t ", " t "\n\t"
 
-/* t += x m for a limb x and eight limbs of vectors in memory, `at` bytes after b. */
-#define FP52_AT_B(at, j) #at "+64*" #j "(%[b])"
-#define FP52_ROW(x, at, t0, t1, t2, t3, t4, t5, t6, t7, t8)                                        \
-    FP52_LO(FP52_AT_B(at, 0), x, t0)                                                               \
-    FP52_LO(FP52_AT_B(at, 1), x, t1)                                                               \
-    FP52_LO(FP52_AT_B(at, 2), x, t2)                                                               \
-    FP52_LO(FP52_AT_B(at, 3), x, t3)                                                               \
-    FP52_LO(FP52_AT_B(at, 4), x, t4)                                                               \
-    FP52_LO(FP52_AT_B(at, 5), x, t5)                                                               \
-    FP52_LO(FP52_AT_B(at, 6), x, t6)                                                               \
-    FP52_LO(FP52_AT_B(at, 7), x, t7)                                                               \
-    FP52_HI(FP52_AT_B(at, 0), x, t1)                                                               \
-    FP52_HI(FP52_AT_B(at, 1), x, t2)                                                               \
-    FP52_HI(FP52_AT_B(at, 2), x, t3)                                                               \
-    FP52_HI(FP52_AT_B(at, 3), x, t4)                                                               \
-    FP52_HI(FP52_AT_B(at, 4), x, t5)                                                               \
-    FP52_HI(FP52_AT_B(at, 5), x, t6)                                                               \
-    FP52_HI(FP52_AT_B(at, 6), x, t7)                                                               \
-    FP52_HI(FP52_AT_B(at, 7), x, t8)
+/* t += x y for a limb x and the eight limbs y in memory, `at` bytes after the operand `base`. */
+#define FP52_AT(at, base, j) #at "+64*" #j "(%[" #base "])"
+#define FP52_ROW(x, at, base, t0, t1, t2, t3, t4, t5, t6, t7, t8)                                  \
+    FP52_LO(FP52_AT(at, base, 0), x, t0)                                                           \
+    FP52_LO(FP52_AT(at, base, 1), x, t1)                                                           \
+    FP52_LO(FP52_AT(at, base, 2), x, t2)                                                           \
+    FP52_LO(FP52_AT(at, base, 3), x, t3)                                                           \
+    FP52_LO(FP52_AT(at, base, 4), x, t4)                                                           \
+    FP52_LO(FP52_AT(at, base, 5), x, t5)                                                           \
+    FP52_LO(FP52_AT(at, base, 6), x, t6)                                                           \
+    FP52_LO(FP52_AT(at, base, 7), x, t7)                                                           \
+    FP52_HI(FP52_AT(at, base, 0), x, t1)                                                           \
+    FP52_HI(FP52_AT(at, base, 1), x, t2)                                                           \
+    FP52_HI(FP52_AT(at, base, 2), x, t3)                                                           \
+    FP52_HI(FP52_AT(at, base, 3), x, t4)                                                           \
+    FP52_HI(FP52_AT(at, base, 4), x, t5)                                                           \
+    FP52_HI(FP52_AT(at, base, 5), x, t6)                                                           \
+    FP52_HI(FP52_AT(at, base, 6), x, t7)                                                           \
+    FP52_HI(FP52_AT(at, base, 7), x, t8)
 
 /* q = t0 n0, t += q p, and t0's carry; c is spoilt. */
-#define FP52_P(j) "8*" #j "(%[k])%{1to8%}"
+#define FP52_P_LIMB(j) "8*" #j "(%[k])%{1to8%}"
 #define FP52_QUOTIENT(q, t0)                                                                       \
     FP52_ZERO(q)                                                                                   \
     FP52_LO("64(%[k])%{1to8%}", t0, q)
 #define FP52_REDUCE(q, c, t0, t1, t2, t3, t4, t5, t6, t7, t8)                                      \
-    FP52_LO(FP52_P(0), q, t0)                                                                      \
-    FP52_LO(FP52_P(1), q, t1)                                                                      \
-    FP52_HI(FP52_P(0), q, t1)                                                                      \
+    FP52_LO(FP52_P_LIMB(0), q, t0)                                                                 \
+    FP52_LO(FP52_P_LIMB(1), q, t1)                                                                 \
+    FP52_HI(FP52_P_LIMB(0), q, t1)                                                                 \
     "vpsrlq $52, " t0 ", " c                                                                       \
     "\n\t"                                                                                         \
-    "vpaddq " c ", " t1 ", " t1 "\n\t" FP52_LO(FP52_P(2), q, t2) FP52_LO(FP52_P(3), q, t3)         \
-        FP52_LO(FP52_P(4), q, t4) FP52_LO(FP52_P(5), q, t5) FP52_LO(FP52_P(6), q, t6)              \
-            FP52_LO(FP52_P(7), q, t7) FP52_HI(FP52_P(1), q, t2) FP52_HI(FP52_P(2), q, t3)          \
-                FP52_HI(FP52_P(3), q, t4) FP52_HI(FP52_P(4), q, t5) FP52_HI(FP52_P(5), q, t6)      \
-                    FP52_HI(FP52_P(6), q, t7) FP52_HI(FP52_P(7), q, t8)
+    "vpaddq " c ", " t1 ", " t1 "\n\t" FP52_LO(FP52_P_LIMB(2), q, t2)                              \
+        FP52_LO(FP52_P_LIMB(3), q, t3) FP52_LO(FP52_P_LIMB(4), q, t4)                              \
+            FP52_LO(FP52_P_LIMB(5), q, t5) FP52_LO(FP52_P_LIMB(6), q, t6)                          \
+                FP52_LO(FP52_P_LIMB(7), q, t7) FP52_HI(FP52_P_LIMB(1), q, t2)                      \
+                    FP52_HI(FP52_P_LIMB(2), q, t3) FP52_HI(FP52_P_LIMB(3), q, t4)                  \
+                        FP52_HI(FP52_P_LIMB(4), q, t5) FP52_HI(FP52_P_LIMB(5), q, t6)              \
+                            FP52_HI(FP52_P_LIMB(6), q, t7) FP52_HI(FP52_P_LIMB(7), q, t8)
 
 /* The columns' registers: X for the first product, Y for the second. */
 #define FP52_X0 "%%zmm0"
@@ -98,24 +100,24 @@ static const struct fp52_constants fp52_constants = {
     FP52_LOAD_A(512, i, "%%zmm19")                                                                 \
     FP52_ZERO(x8)                                                                                  \
     FP52_ZERO(y8)                                                                                  \
-    FP52_ROW("%%zmm18", 0, x0, x1, x2, x3, x4, x5, x6, x7, x8)                                     \
+    FP52_ROW("%%zmm18", 0, b, x0, x1, x2, x3, x4, x5, x6, x7, x8)                                  \
     FP52_QUOTIENT("%%zmm22", x0)                                                                   \
-    FP52_ROW("%%zmm19", 512, y0, y1, y2, y3, y4, y5, y6, y7, y8)                                   \
+    FP52_ROW("%%zmm19", 512, b, y0, y1, y2, y3, y4, y5, y6, y7, y8)                                \
     FP52_QUOTIENT("%%zmm23", y0)                                                                   \
     FP52_REDUCE("%%zmm22", "%%zmm24", x0, x1, x2, x3, x4, x5, x6, x7, x8)                          \
     FP52_REDUCE("%%zmm23", "%%zmm25", y0, y1, y2, y3, y4, y5, y6, y7, y8)
 
-/* Step i of a0 b0 + a1 b2 (first) and a0 b1 + a1 b0 (second), for the three parts of b. */
+/* Step i of a0 b0 + a1 c (first) and a0 b1 + a1 b0 (second). */
 #define FP52_DOT_STEP(i, x0, x1, x2, x3, x4, x5, x6, x7, x8, y0, y1, y2, y3, y4, y5, y6, y7, y8)   \
     FP52_LOAD_A(0, i, "%%zmm18")                                                                   \
     FP52_LOAD_A(512, i, "%%zmm19")                                                                 \
     FP52_ZERO(x8)                                                                                  \
     FP52_ZERO(y8)                                                                                  \
-    FP52_ROW("%%zmm18", 0, x0, x1, x2, x3, x4, x5, x6, x7, x8)                                     \
-    FP52_ROW("%%zmm18", 512, y0, y1, y2, y3, y4, y5, y6, y7, y8)                                   \
-    FP52_ROW("%%zmm19", 1024, x0, x1, x2, x3, x4, x5, x6, x7, x8)                                  \
+    FP52_ROW("%%zmm18", 0, b, x0, x1, x2, x3, x4, x5, x6, x7, x8)                                  \
+    FP52_ROW("%%zmm18", 512, b, y0, y1, y2, y3, y4, y5, y6, y7, y8)                                \
+    FP52_ROW("%%zmm19", 0, c, x0, x1, x2, x3, x4, x5, x6, x7, x8)                                  \
     FP52_QUOTIENT("%%zmm22", x0)                                                                   \
-    FP52_ROW("%%zmm19", 0, y0, y1, y2, y3, y4, y5, y6, y7, y8)                                     \
+    FP52_ROW("%%zmm19", 0, b, y0, y1, y2, y3, y4, y5, y6, y7, y8)                                  \
     FP52_QUOTIENT("%%zmm23", y0)                                                                   \
     FP52_REDUCE("%%zmm22", "%%zmm24", x0, x1, x2, x3, x4, x5, x6, x7, x8)                          \
     FP52_REDUCE("%%zmm23", "%%zmm25", y0, y1, y2, y3, y4, y5, y6, y7, y8)
@@ -177,18 +179,20 @@ static const struct fp52_constants fp52_constants = {
         "xmm22", "xmm23", "xmm24", "xmm25", "xmm26"
 
 /* out[i] = a[i] b[i] / 2^416 for i = 0, 1. out may be a or b. */
-static __attribute__((noinline)) void fp52_mul_two(fp52 out[2], const fp52 a[2], const fp52 b[2]) {
+static __attribute__((noinline, unused)) void fp52_mul_two(fp52 out[2], const fp52 a[2],
+                                                           const fp52 b[2]) {
     __asm__ volatile(FP52_ALL_STEPS(FP52_MUL_STEP)
                      :
                      : [out] "r"(out), [a] "r"(a), [b] "r"(b), [k] "r"(&fp52_constants)
                      : FP52_CLOBBERS);
 }
 
-/* out[0] = (a[0] b[0] + a[1] b[2]) / 2^416, out[1] = (a[0] b[1] + a[1] b[0]) / 2^416. */
-static __attribute__((noinline)) void fp52_dot_two(fp52 out[2], const fp52 a[2], const fp52 b[3]) {
+/* out[0] = (a[0] b[0] + a[1] c) / 2^416, out[1] = (a[0] b[1] + a[1] b[0]) / 2^416. */
+static __attribute__((noinline, unused)) void fp52_dot_two(fp52 out[2], const fp52 a[2],
+                                                           const fp52 b[2], const fp52 *c) {
     __asm__ volatile(FP52_ALL_STEPS(FP52_DOT_STEP)
                      :
-                     : [out] "r"(out), [a] "r"(a), [b] "r"(b), [k] "r"(&fp52_constants)
+                     : [out] "r"(out), [a] "r"(a), [b] "r"(b), [c] "r"(c), [k] "r"(&fp52_constants)
                      : FP52_CLOBBERS);
 }
 

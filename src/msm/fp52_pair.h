@@ -43,7 +43,7 @@ FP52_INLINE fp52_pair fp52_pair_canonical_2(fp52_pair raw) {
     return (fp52_pair){{fp52_canonical_2(raw.v[0]), fp52_canonical_2(raw.v[1])}};
 }
 
-FP52_INLINE fp52_pair fp52_pair_shift_left(fp52_pair a, unsigned bits) {
+FP52_INLINE fp52_pair fp52_pair_shift_left(fp52_pair a, int bits) {
     return (fp52_pair){{fp52_shift_left(a.v[0], bits), fp52_shift_left(a.v[1], bits)}};
 }
 
@@ -53,16 +53,12 @@ FP52_INLINE fp52_pair fp52w_one(void) {
     return (fp52_pair){{fp52_one(), fp52_one()}};
 }
 
-FP52_INLINE fp52_pair fp52w_mul(fp52_pair a, fp52_pair b) {
-    fp52_pair r;
-    fp52_mul_two(r.v, a.v, b.v);
-    return r;
+FP52_INLINE void fp52w_mul(fp52_pair *out, const fp52_pair *a, const fp52_pair *b) {
+    fp52_mul_two(out->v, a->v, b->v);
 }
 
-FP52_INLINE fp52_pair fp52w_sqr(fp52_pair a) {
-    fp52_pair r;
-    fp52_mul_two(r.v, a.v, a.v);
-    return r;
+FP52_INLINE void fp52w_sqr(fp52_pair *out, const fp52_pair *a) {
+    fp52_mul_two(out->v, a->v, a->v);
 }
 
 FP52_INLINE fp52_pair fp52w_blend(unsigned m, fp52_pair if_clear, fp52_pair if_set) {
@@ -120,23 +116,18 @@ FP52_INLINE fp52_pair fp52x2_one(void) {
  * Four products with two reductions: what Karatsuba's three with three cost, but without the sums.
  * b must be at most 2 p.
  */
-FP52_INLINE fp52_pair fp52x2_mul(fp52_pair a, fp52_pair b) {
-    const fp52 minus_b1 = fp52_carry(fp52_sub_raw(fp52_add_p(fp52_add_p(fp52_zero())), b.v[1]));
-    const fp52 parts[3] = {b.v[0], b.v[1], minus_b1};
-    fp52_pair r;
-    fp52_dot_two(r.v, a.v, parts);
-    return r;
+FP52_INLINE void fp52x2_mul(fp52_pair *out, const fp52_pair *a, const fp52_pair *b) {
+    const fp52 minus_b1 = fp52_carry(fp52_sub_raw(fp52_add_p(fp52_add_p(fp52_zero())), b->v[1]));
+    fp52_dot_two(out->v, a->v, b->v, &minus_b1);
 }
 
 /* (a0 + a1) (a0 - a1) and 2 a0 a1; a must be at most 2 p. */
-FP52_INLINE fp52_pair fp52x2_sqr(fp52_pair a) {
-    const fp52 left[2] = {fp52_carry(fp52_add_raw(a.v[0], a.v[1])),
-                          fp52_carry(fp52_add_raw(a.v[0], a.v[0]))};
-    const fp52 right[2] = {fp52_carry(fp52_add_p(fp52_add_p(fp52_sub_raw(a.v[0], a.v[1])))),
-                           a.v[1]};
-    fp52_pair r;
-    fp52_mul_two(r.v, left, right);
-    return r;
+FP52_INLINE void fp52x2_sqr(fp52_pair *out, const fp52_pair *a) {
+    const fp52 difference = fp52_add_p(fp52_add_p(fp52_sub_raw(a->v[0], a->v[1])));
+    const fp52 left[2] = {fp52_carry(fp52_add_raw(a->v[0], a->v[1])),
+                          fp52_carry(fp52_add_raw(a->v[0], a->v[0]))};
+    const fp52 right[2] = {fp52_carry(difference), a->v[1]};
+    fp52_mul_two(out->v, left, right);
 }
 
 FP52_INLINE fp52_pair fp52x2_blend(unsigned m, fp52_pair if_clear, fp52_pair if_set) {

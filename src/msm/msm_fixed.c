@@ -48,7 +48,7 @@ static void extend_window(struct msm_slice *slice, uint8_t *points, size_t done,
     slice->entries[n] = (uint32_t)(done - 1) << 1;
     memset(slice->entries + n + 1, 0, (MSM_ENTRY_PADDING - 1) * sizeof *slice->entries);
     slice->kernel->gather(msm_slice_record(slice, 1), points, slice->entries, n + 1);
-    slice->kernel->add_pairs(slice->records, slice->pairs, n, slice->products);
+    slice->kernel->add_pairs(slice->records, slice->pairs, n, slice->products, &slice->ahead);
     slice->kernel->scatter(points + (done + begin) * point_bytes, msm_slice_record(slice, 1), n);
 }
 
@@ -109,15 +109,16 @@ struct mul_job {
     const fr_words *scalars;
     size_t n;
     uint8_t *lanes;
+    struct msm_window windows[N_WINDOWS];
     _Atomic size_t next;
 };
 
 /* Entries of the table for the digits that are not zero; returns their number. */
-static size_t table_entries(uint32_t *entries, const fr_words *scalar) {
+static size_t table_entries(uint32_t *entries, const fr_words *scalar,
+                            const struct msm_window *windows) {
     size_t n = 0;
     for (unsigned w = 0; w < N_WINDOWS; w++) {
-        const struct msm_window window = msm_window_at(WINDOW, w);
-        const uint32_t digit = msm_digit(scalar, &window);
+        const uint32_t digit = msm_digit(scalar, &windows[w]);
         if (digit >> 1 != 0)
             entries[n++] = (w * WINDOW_POINTS + (digit >> 1) - 1) << 1 | (digit & 1);
     }
@@ -130,7 +131,8 @@ static void mul_chunk(const struct mul_job *job, struct msm_slice *slice, size_t
     uint8_t *out = job->out + begin * point_bytes;
     size_t n_entries = 0;
     for (size_t i = 0; i < n; i++) {
-        const size_t count = table_entries(slice->entries + n_entries, &job->scalars[begin + i]);
+        const size_t count =
+            table_entries(slice->entries + n_entries, &job->scalars[begin + i], job->windows);
         n_entries += count;
         msm_slice_open(slice, (uint32_t)i);
         slice->segments[slice->n_segments - 1].count = (uint32_t)count;
@@ -174,6 +176,8 @@ static void run_mul(void *out, const struct msm_kernel *kernel, const void *tabl
         .n = n,
         .lanes = scratch,
     };
+    for (unsigned w = 0; w < N_WINDOWS; w++)
+        job.windows[w] = msm_window_at(WINDOW, w);
     pool_run(pool, threads == 0 ? 1 : threads, mul_lane, &job);
 }
 

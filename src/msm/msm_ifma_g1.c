@@ -12,7 +12,7 @@ static void gather_g1(void *records, const void *points, const uint32_t *entries
     uint8_t *out = records;
     const __m512i flag = _mm512_maskz_set1_epi64(1 << ifma_g1_flag_limb, (long long)ifma_g1_flag);
     for (size_t i = 0; i < n; i++, out += ifma_g1_record_bytes) {
-        const g1_affine *ahead = &in[entries[i + 16] >> 1], *p = &in[entries[i] >> 1];
+        const g1_affine *ahead = &in[entries[i + 32] >> 1], *p = &in[entries[i] >> 1];
         __builtin_prefetch(ahead);
         __builtin_prefetch((const uint8_t *)(ahead + 1) - 1);
         __m512i x = fp52_row_from(fp52_load_words(&p->x));

@@ -67,7 +67,7 @@ static void SELF(forth)(fp52_pair *product, struct SELF(block) * blocks, const u
         block->tangent = block->opposite = 0;
         if (__builtin_expect(same_x | block->a_infinite | block->b_infinite, 0))
             SELF(special_denominators)(block, &rows, same_x);
-        *product = V(mul)(*product, block->denominator);
+        V(mul)(product, product, &block->denominator);
     }
 }
 
@@ -80,12 +80,12 @@ static void SELF(invert_lanes)(fp52_pair *lanes) {
     int n = 0;
     for (int distance = LANES / 2; distance > 0; distance /= 2) {
         others[n] = V(swap)(product, distance);
-        product = V(mul)(product, others[n]);
+        V(mul)(&product, &product, &others[n]);
         n++;
     }
     product = V(scaled_inverse)(&product);
     while (n-- > 0)
-        product = V(mul)(product, others[n]);
+        V(mul)(&product, &product, &others[n]);
     *lanes = product;
 }
 
@@ -93,7 +93,9 @@ static void SELF(invert_lanes)(fp52_pair *lanes) {
 static __attribute__((noinline)) void
 SELF(tangent_numerator)(fp52_pair *numerator, unsigned tangent, const struct SELF(rows) * rows) {
     const fp52_pair x = V(load)(rows->a, 0);
-    const fp52_pair square = V(mul)(fp52_pair_shift_left(x, FP52_COORDINATE_SHIFT), x);
+    const fp52_pair shifted = fp52_pair_shift_left(x, FP52_COORDINATE_SHIFT);
+    fp52_pair square;
+    V(mul)(&square, &shifted, &x);
     const fp52_pair twice = fp52_pair_add_raw(square, square);
     *numerator = V(blend)(tangent, *numerator, fp52_pair_carry(fp52_pair_add_raw(twice, square)));
 }
@@ -111,44 +113,78 @@ static __attribute__((noinline)) void SELF(special_sums)(fp52_pair *x3, fp52_pai
     *y3 = V(blend)(block->b_infinite, *y3, V(load)(rows->a, SELF(y_offset)));
 }
 
-/* The sums of a block's pairs, given the inverses of their denominators. */
-FP52_INLINE void SELF(add_block)(const struct SELF(block) * block, const struct SELF(rows) * rows,
-                                 fp52_pair inverse) {
-    const fp52_pair xa = V(load)(rows->a, 0);
-    const fp52_pair xb = V(load)(rows->b, 0);
-    const fp52_pair ya = V(load)(rows->a, SELF(y_offset));
-    const fp52_pair yb = V(load)(rows->b, SELF(y_offset));
-    fp52_pair numerator = fp52_pair_carry(fp52_pair_add_p(fp52_pair_sub_raw(yb, ya)));
+/* The operands of a block's additions. */
+struct SELF(operands) {
+    struct SELF(rows) rows;
+    fp52_pair xa, xa_plus_xb, ya, numerator;
+};
+
+FP52_INLINE void SELF(load)(struct SELF(operands) * o, const struct SELF(block) * block,
+                            const uint8_t *records, const struct msm_pair *pairs) {
+    o->rows = SELF(rows_of)(records, pairs);
+    o->xa = V(load)(o->rows.a, 0);
+    o->xa_plus_xb = fp52_pair_add_raw(o->xa, V(load)(o->rows.b, 0));
+    o->ya = V(load)(o->rows.a, SELF(y_offset));
+    const fp52_pair yb = V(load)(o->rows.b, SELF(y_offset));
+    o->numerator = fp52_pair_carry(fp52_pair_add_p(fp52_pair_sub_raw(yb, o->ya)));
     if (__builtin_expect(block->tangent, 0))
-        SELF(tangent_numerator)(&numerator, block->tangent, rows);
-    const fp52_pair slope = V(mul)(numerator, inverse);
-    const fp52_pair square = V(sqr)(slope);
-    fp52_pair x3 = fp52_pair_canonical_2(fp52_pair_sub_raw(fp52_pair_sub_raw(square, xa), xb));
-    const fp52_pair run = fp52_pair_carry(fp52_pair_add_p(fp52_pair_sub_raw(xa, x3)));
-    const fp52_pair rise = V(mul)(fp52_pair_shift_left(slope, FP52_SLOPE_SHIFT), run);
-    fp52_pair y3 = fp52_pair_canonical_1(fp52_pair_sub_raw(rise, ya));
-    if (__builtin_expect(block->a_infinite | block->b_infinite | block->opposite, 0))
-        SELF(special_sums)(&x3, &y3, block, rows);
-    V(store)((uint8_t *const *)rows->a, 0, x3);
-    V(store)((uint8_t *const *)rows->a, SELF(y_offset), y3);
+        SELF(tangent_numerator)(&o->numerator, block->tangent, &o->rows);
 }
 
-static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products) {
-    struct SELF(block) *blocks = products;
+/* Writes the sums, given x3 and the slope's rise over xa - x3. */
+FP52_INLINE void SELF(store)(const struct SELF(operands) * o, const struct SELF(block) * block,
+                             fp52_pair x3, fp52_pair rise) {
+    uint8_t *const *rows = (uint8_t *const *)o->rows.a;
+    fp52_pair y3 = fp52_pair_canonical_1(fp52_pair_sub_raw(rise, o->ya));
+    if (__builtin_expect(block->a_infinite | block->b_infinite | block->opposite, 0))
+        SELF(special_sums)(&x3, &y3, block, &o->rows);
+    V(store)(rows, 0, x3);
+    V(store)(rows, SELF(y_offset), y3);
+}
+
+/*
+ * The way back: from the inverse of all denominators' product to each one's, and the sums. Between
+ * products that wait for each other stands work for the next block, so that the processor always
+ * has something to multiply while it carries and transposes.
+ */
+static void SELF(back)(fp52_pair *inverse, const struct SELF(block) * blocks, uint8_t *records,
+                       const struct msm_pair *pairs, size_t n_blocks, struct msm_ahead *ahead) {
+    struct SELF(operands) operands[2];
+    fp52_pair own, slope, square, rise;
+    size_t i = n_blocks - 1;
+    V(mul)(&own, inverse, &blocks[i].before);
+    SELF(load)(&operands[i & 1], &blocks[i], records, pairs + LANES * i);
+    V(mul)(inverse, inverse, &blocks[i].denominator);
+    for (;;) {
+        const struct SELF(operands) *o = &operands[i & 1];
+        const size_t next = i == 0 ? 0 : i - 1;
+        V(mul)(&slope, &o->numerator, &own);
+        if (i > 0) SELF(load)(&operands[next & 1], &blocks[next], records, pairs + LANES * next);
+        V(sqr)(&square, &slope);
+        V(mul)(&own, inverse, &blocks[next].before);
+        const fp52_pair x3 = fp52_pair_canonical_2(fp52_pair_sub_raw(square, o->xa_plus_xb));
+        const fp52_pair run = fp52_pair_carry(fp52_pair_add_p(fp52_pair_sub_raw(o->xa, x3)));
+        const fp52_pair shifted = fp52_pair_shift_left(slope, FP52_SLOPE_SHIFT);
+        V(mul)(&rise, &shifted, &run);
+        V(mul)(inverse, inverse, &blocks[next].denominator);
+        SELF(store)(o, &blocks[i], x3, rise);
+        msm_ahead_fetch(ahead, 2 * LANES);
+        if (i == 0) return;
+        i = next;
+    }
+}
+
+static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products,
+                            struct msm_ahead *ahead) {
     const size_t n_blocks = (n + LANES - 1) / LANES;
     fp52_pair inverse;
     if (n == 0) return;
     /* Infinity plus infinity, in the spare record. */
     for (size_t i = n; i < LANES * n_blocks; i++)
         pairs[i] = (struct msm_pair){0, 0};
-    SELF(forth)(&inverse, blocks, records, pairs, n_blocks);
+    SELF(forth)(&inverse, products, records, pairs, n_blocks);
     SELF(invert_lanes)(&inverse);
-    for (size_t i = n_blocks; i-- > 0;) {
-        const struct SELF(rows) rows = SELF(rows_of)(records, pairs + LANES * i);
-        const fp52_pair own = V(mul)(inverse, blocks[i].before);
-        inverse = V(mul)(inverse, blocks[i].denominator);
-        SELF(add_block)(&blocks[i], &rows, own);
-    }
+    SELF(back)(&inverse, products, records, pairs, n_blocks, ahead);
 }
 
 static void SELF(set_infinity)(void *records, size_t n) {

@@ -94,7 +94,7 @@ size_t ntt_plan_bytes(unsigned log_n) {
     assert(log_n <= NTT_MAX_LOG);
     split_levels(&plan);
     const size_t heap = heap_length(&plan);
-    const size_t one_way = heap * sizeof(fr) + heap * 5 * sizeof(uint64_t);
+    const size_t one_way = heap * sizeof(fr) + heap * NTT_LIMBS * sizeof(uint64_t);
     return round_up(sizeof plan) + 2 * (round_up(one_way) + exponent_table_bytes(&plan));
 }
 
@@ -125,20 +125,14 @@ static void fill_heap(fr *heap, unsigned rows, bool inverse) {
     }
 }
 
-/* Groups of eight elements; in a group first the lowest limb of each, then the next. The values are
- * w 2^260, so that a product with one and a reduction by 2^260 leave the other factor's form. */
+/* Groups of eight factors; in a group first the lowest limb of each, then the next. */
 static void fill_heap52(uint64_t *out, const fr *heap, size_t n) {
-    const uint64_t mask = ((uint64_t)1 << 52) - 1;
     for (size_t i = 0; i < n; i++) {
-        fr v = heap[i];
-        for (int k = 0; k < 4; k++)
-            fr_double(&v, &v);
-        uint64_t *at = out + i / NTT_LANES * 5 * NTT_LANES + i % NTT_LANES;
-        at[0 * NTT_LANES] = v.l[0] & mask;
-        at[1 * NTT_LANES] = (v.l[0] >> 52 | v.l[1] << 12) & mask;
-        at[2 * NTT_LANES] = (v.l[1] >> 40 | v.l[2] << 24) & mask;
-        at[3 * NTT_LANES] = (v.l[2] >> 28 | v.l[3] << 36) & mask;
-        at[4 * NTT_LANES] = v.l[3] >> 16;
+        uint64_t limbs[NTT_LIMBS];
+        uint64_t *at = out + i / NTT_LANES * NTT_LIMBS * NTT_LANES + i % NTT_LANES;
+        ntt_to_factor(limbs, &heap[i]);
+        for (int k = 0; k < NTT_LIMBS; k++)
+            at[k * NTT_LANES] = limbs[k];
     }
 }
 
@@ -147,7 +141,7 @@ static uint8_t *fill_direction(struct ntt_plan *plan, bool inverse, uint8_t *mem
     const size_t heap_n = heap_length(plan);
     fr *heap = (fr *)memory;
     uint64_t *heap52 = (uint64_t *)(memory + heap_n * sizeof(fr));
-    memory += round_up(heap_n * (sizeof(fr) + 5 * sizeof(uint64_t)));
+    memory += round_up(heap_n * (sizeof(fr) + NTT_LIMBS * sizeof(uint64_t)));
     for (size_t i = 0; i < heap_n; i++)
         heap[i] = fr_one;
     fill_heap(heap, plan->n_passes > 0 ? plan->passes[0].rows : 0, inverse);

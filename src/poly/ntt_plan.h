@@ -26,6 +26,7 @@ enum {
     NTT_MAX_ROWS_LOG = 9, /* 8 columns of 2^9 rows, 40 bytes an element: 160 KiB of stack */
     NTT_MAX_PASSES = 4,
     NTT_LANES = 8,
+    NTT_LIMBS = 5, /* of 52 bits */
 };
 
 struct ntt_pass {
@@ -91,6 +92,19 @@ static inline size_t ntt_reverse_bits(size_t x, unsigned bits) {
     v = (v >> 4 & 0x0f0f0f0f0f0f0f0f) | (v & 0x0f0f0f0f0f0f0f0f) << 4;
     v = __builtin_bswap64(v);
     return bits == 0 ? 0 : (size_t)(v >> (64 - bits));
+}
+
+/* x 2^256, as memory has it, as the factor x 2^260 in limbs of 52 bits, for ntt_ifma.c. */
+static inline void ntt_to_factor(uint64_t limbs[NTT_LIMBS], const fr *x) {
+    const uint64_t mask = ((uint64_t)1 << 52) - 1;
+    fr v = *x;
+    for (int i = 0; i < 4; i++)
+        fr_double(&v, &v);
+    limbs[0] = v.l[0] & mask;
+    limbs[1] = (v.l[0] >> 52 | v.l[1] << 12) & mask;
+    limbs[2] = (v.l[1] >> 40 | v.l[2] << 24) & mask;
+    limbs[3] = (v.l[2] >> 28 | v.l[3] << 36) & mask;
+    limbs[4] = v.l[3] >> 16;
 }
 
 /* G_b of the pass. */

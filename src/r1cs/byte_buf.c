@@ -17,6 +17,21 @@ static bool grow_mapped(struct byte_buf *b, size_t capacity) {
     return true;
 }
 
+cuzk_status byte_buf_take(struct byte_buf *b, size_t n_bytes, struct cuzk_error *err) {
+    *b = (struct byte_buf){0};
+    if (n_bytes >= large) {
+        CUZK_TRY(mem_take(&b->block, n_bytes, MEM_MATRICES, err));
+        b->data = b->block.ptr;
+    } else {
+        b->data = calloc(1, n_bytes > 0 ? n_bytes : 1);
+        if (b->data == NULL)
+            return error_set(err, CUZK_NO_MEMORY, "circuit", NULL, "%zu bytes could not be had",
+                             n_bytes);
+    }
+    b->n = b->capacity = n_bytes;
+    return CUZK_OK;
+}
+
 bool byte_buf_reserve(struct byte_buf *b, size_t more) {
     if (more <= b->capacity - b->n) return true;
     if (more > SIZE_MAX / 4 - b->n) return false;

@@ -1,6 +1,6 @@
 /*
  * A growable array of bytes: on the heap while small, from mem.h (class MEM_MATRICES) from 1 MiB.
- * Zero-initialise. Also used for arrays of plain structs, by byte size.
+ * Zero-initialise. Also used for arrays of plain structs, by byte size, and for scratch.
  */
 #ifndef R1CS_BYTE_BUF_H
 #define R1CS_BYTE_BUF_H
@@ -16,6 +16,10 @@ struct byte_buf {
     struct mem_block block;
 };
 
+/* n_bytes zeroed bytes, all of them in use; what *b held is forgotten. Errors: NO_MEMORY, and *b is
+ * empty. */
+CUZK_NODISCARD cuzk_status byte_buf_take(struct byte_buf *b, size_t n_bytes,
+                                         struct cuzk_error *err);
 /* Room for `more` bytes after the first n; false: no memory, nothing changed. */
 bool byte_buf_reserve(struct byte_buf *b, size_t more);
 /* Appends; false: no memory. */

@@ -78,11 +78,7 @@ static cuzk_status finish_witness(struct cs *cs, struct cuzk_error *err) {
 /* ---- both ---- */
 
 var cs_alloc_input(struct cs *cs, const fr *value) {
-    if (cs->mode == CS_STRUCTURE) {
-        struct cs_structure *s = cs->structure;
-        s->counts.n_inputs++;
-        return var_make(VAR_INPUT, s->counts.n_inputs);
-    }
+    if (cs->mode == CS_STRUCTURE) return cs_structure_alloc_input(cs);
     if (cs->input == cs->input_end)
         cs_overflow(cs);
     else

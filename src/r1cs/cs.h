@@ -122,7 +122,8 @@ static inline void cs_scope_end(struct cs *cs);
  * When the template exists already it stamps it, fills `out` from the template and returns false;
  * cs_call_leave must not be called then.
  *
- * out_vars entries whose wire is constant must hold VAR_ONE.
+ * out_vars entries whose wire is constant must hold VAR_ONE. The output's padding bytes count when
+ * stamps are checked (cs_create_recorder), so it should be cleared as a whole first.
  */
 struct cs_call {
     const char *name; /* string literal: the template's name in paths, part of the key */

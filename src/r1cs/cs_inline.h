@@ -10,6 +10,8 @@
 #ifndef R1CS_CS_INLINE_H
 #define R1CS_CS_INLINE_H
 
+#include "cs.h"
+
 struct cs_structure;
 
 struct cs {
@@ -29,6 +31,7 @@ void cs_store_word_slow(struct cs *cs, uint64_t word);
 void cs_overflow(struct cs *cs);
 var cs_structure_alloc_bits(struct cs *cs, unsigned n);
 var cs_structure_alloc_num(struct cs *cs);
+var cs_structure_alloc_input(struct cs *cs);
 void cs_structure_enforce(struct cs *cs, const struct lc *a, const struct lc *b,
                           const struct lc *c);
 void cs_structure_scope_begin(struct cs *cs, const char *name, int index);

@@ -51,9 +51,9 @@ void structure_destroy(struct cs_structure *s) {
     free(s);
 }
 
-/* Checks that a frame's variables still fit a var; the circuit is given up where they do not. */
-static bool room_for(struct cs_structure *s, uint32_t n) {
-    if (n <= VAR_INDEX_MASK - s->counts.n_aux) return true;
+/* Checks that n more than `count` still fit a var; the circuit is given up where they do not. */
+static bool room_for(struct cs_structure *s, uint32_t count, uint32_t n) {
+    if (n <= VAR_INDEX_MASK - count) return true;
     structure_fail(s, CUZK_INTERNAL, "the circuit has more than 2^30 variables");
     return false;
 }
@@ -61,7 +61,7 @@ static bool room_for(struct cs_structure *s, uint32_t n) {
 var cs_structure_alloc_bits(struct cs *cs, unsigned n) {
     struct cs_structure *s = cs->structure;
     assert(n <= 64);
-    if (!room_for(s, n)) return VAR_ONE;
+    if (!room_for(s, s->counts.n_aux, n)) return VAR_ONE;
     const var first = var_make(VAR_AUX, s->counts.n_aux);
     if (s->recorder != NULL) recorder_bits(s, s->counts.n_aux, n);
     s->counts.n_aux += n;
@@ -70,9 +70,15 @@ var cs_structure_alloc_bits(struct cs *cs, unsigned n) {
 
 var cs_structure_alloc_num(struct cs *cs) {
     struct cs_structure *s = cs->structure;
-    if (!room_for(s, 1)) return VAR_ONE;
+    if (!room_for(s, s->counts.n_aux, 1)) return VAR_ONE;
     s->counts.n_elements++;
     return var_make(VAR_AUX, s->counts.n_aux++);
+}
+
+var cs_structure_alloc_input(struct cs *cs) {
+    struct cs_structure *s = cs->structure;
+    if (!room_for(s, s->counts.n_inputs, 1)) return VAR_ONE;
+    return var_make(VAR_INPUT, ++s->counts.n_inputs);
 }
 
 void cs_structure_enforce(struct cs *cs, const struct lc *a, const struct lc *b,

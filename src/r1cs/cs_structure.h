@@ -24,7 +24,8 @@ struct cs_structure {
 void structure_fail(struct cs_structure *s, cuzk_status code, const char *what);
 
 struct cs_position structure_position(const struct cs_structure *s);
-cuzk_status structure_finish(struct cs *cs, struct r1cs **r1cs, struct cuzk_error *err);
+CUZK_NODISCARD cuzk_status structure_finish(struct cs *cs, struct r1cs **r1cs,
+                                            struct cuzk_error *err);
 void structure_destroy(struct cs_structure *s); /* accepts NULL */
 
 #endif

@@ -73,12 +73,12 @@ struct r1cs {
     struct shape_set shapes;
     struct byte_buf templates; /* struct template */
     uint32_t n_templates;
-    uint32_t root;      /* template id; no ports */
-    uint32_t max_terms; /* of one linear combination, before merging */
-    struct mem_block kind_block;
+    uint32_t root;              /* template id; no ports */
+    uint32_t max_terms;         /* of one linear combination, before merging */
+    struct byte_buf kind_plane; /* and the directory: */
     const uint64_t *kind;
     const uint32_t *rank;
-    struct mem_block density_block;
+    struct byte_buf density_planes;
     uint64_t *a_aux, *b_aux, *b_input; /* NULL until the stats are there */
     uint64_t nnz[3];
 };

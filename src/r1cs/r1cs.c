@@ -40,8 +40,8 @@ void r1cs_destroy(struct r1cs *r) {
     byte_buf_free(&r->templates);
     coef_dict_deinit(&r->dict);
     shape_set_deinit(&r->shapes);
-    mem_give(&r->kind_block);
-    mem_give(&r->density_block);
+    byte_buf_free(&r->kind_plane);
+    byte_buf_free(&r->density_planes);
     free(r);
 }
 
@@ -95,9 +95,9 @@ cuzk_status r1cs_seal(struct r1cs *r, struct cuzk_error *err) {
         return error_set(err, CUZK_NO_MEMORY, "circuit", NULL, "no memory for the row tables");
     const size_t words = plane_words(root->n_aux);
     const size_t blocks = (size_t)root->n_aux / RANK_BITS + 1;
-    CUZK_TRY(mem_take(&r->kind_block, words * sizeof(uint64_t) + blocks * sizeof(uint32_t),
-                      MEM_MATRICES, err));
-    uint64_t *plane = r->kind_block.ptr;
+    CUZK_TRY(
+        byte_buf_take(&r->kind_plane, words * sizeof(uint64_t) + blocks * sizeof(uint32_t), err));
+    uint64_t *plane = (uint64_t *)(void *)r->kind_plane.data;
     uint32_t *rank = (uint32_t *)(void *)(plane + words);
     expand_kinds(r, root, 0, plane);
     uint32_t sum = 0;
@@ -112,11 +112,11 @@ cuzk_status r1cs_seal(struct r1cs *r, struct cuzk_error *err) {
 }
 
 cuzk_status r1cs_take_densities(struct r1cs *r, struct cuzk_error *err) {
-    if (r->density_block.ptr != NULL) return CUZK_OK;
+    if (r->a_aux != NULL) return CUZK_OK;
     const struct template *root = r1cs_root(r);
     const size_t aux = plane_words(root->n_aux), inputs = plane_words(root->n_inputs + 1);
-    CUZK_TRY(mem_take(&r->density_block, (2 * aux + inputs) * sizeof(uint64_t), MEM_MATRICES, err));
-    r->a_aux = r->density_block.ptr;
+    CUZK_TRY(byte_buf_take(&r->density_planes, (2 * aux + inputs) * sizeof(uint64_t), err));
+    r->a_aux = (uint64_t *)(void *)r->density_planes.data;
     r->b_aux = r->a_aux + aux;
     r->b_input = r->b_aux + aux;
     return CUZK_OK;

@@ -1,6 +1,9 @@
 /*
  * A constraint system as structured matrices: A, B, C stored as templates and the places where they
- * are stamped (doc/r1cs.md). Immutable after creation, so any number of threads may use it.
+ * are stamped (doc/r1cs.md).
+ *
+ * Threads: immutable once r1cs_get_stats() or r1cs_digest() has returned, so that any number of
+ * threads may use it from then on; the first of these calls adds the densities.
  *
  * Rows are those of bellperson, one for one, the input rows at the end included. Coefficients are
  * in Montgomery form.
@@ -26,7 +29,7 @@ struct r1cs_stats {
     uint64_t n_stamps;
     size_t bytes; /* memory that the matrices take, kind plane and densities not counted */
 };
-/* nnz and densities are computed at the first call and kept (call it once before sharing). */
+/* nnz and densities are computed at the first call and kept. Errors: NO_MEMORY. */
 CUZK_NODISCARD cuzk_status r1cs_get_stats(struct r1cs *r, struct r1cs_stats *out, struct pool *pool,
                                           struct cuzk_error *err);
 
@@ -39,7 +42,8 @@ const uint64_t *r1cs_b_input_plane(const struct r1cs *r); /* 1: input occurs in 
 
 /*
  * Calls `visit` for rows [first, first + n) in order. Slices may be walked by different threads.
- * This and r1cs_evaluate() take a few hundred KB of scratch and abort where even that cannot be had.
+ * This and r1cs_evaluate() take a few hundred KB of scratch and abort where even that cannot be
+ * had.
  */
 typedef void (*r1cs_visit_fn)(void *ctx, uint64_t row, const struct row_lc abc[3]);
 void r1cs_walk(const struct r1cs *r, uint64_t first, uint64_t n, r1cs_visit_fn visit, void *ctx);
@@ -48,25 +52,26 @@ void r1cs_walk(const struct r1cs *r, uint64_t first, uint64_t n, r1cs_visit_fn v
 void r1cs_row_path(const struct r1cs *r, uint64_t row, char *out, size_t out_bytes);
 
 /*
- * a = A w, b = B w, c = C w, each n_rows long (Montgomery form); c may be NULL, and then neither it
- * nor C is looked at. Rows are evaluated for all stamps of a template together where that is
- * faster. The arrays may be longer: what is past n_rows is left alone.
+ * a = A w, b = B w, c = C w, each n_rows long (Montgomery form); any of them may be NULL, and then
+ * neither it nor its matrix is looked at. The witness's counts must be the system's. The arrays may
+ * be longer: what is past n_rows is left alone.
  */
 void r1cs_evaluate(const struct r1cs *r, const struct witness *w, fr *a, fr *b, fr *c,
                    struct pool *pool);
 
 /*
  * Is a∘b = c for every row, and is the witness well formed? Errors: UNSATISFIED, `where` the path
- * of the first bad row, `what` its number and the three values.
+ * of the first bad row, `what` its number and the three values, or `where` "witness" when that is
+ * malformed; CANCELLED; NO_MEMORY.
  */
 CUZK_NODISCARD cuzk_status r1cs_check(const struct r1cs *r, const struct witness *w,
                                       struct pool *pool, const struct progress *progress,
                                       struct cuzk_error *err);
 
 /*
- * Reads a system of rows in the byte format of the digest (doc/formats.md: for A, B, C a u32 count,
+ * Reads a system of rows in the byte format of the digest (r1cs_digest.h: for A, B, C a u32 count,
  * then kind, index and coefficient of each term). Every aux variable counts as no bit. Errors:
- * FIELD_RANGE, INPUT_SIZE, NOT_CANONICAL, with the byte offset.
+ * FIELD_RANGE, INPUT_SIZE, NOT_CANONICAL, with the byte offset; NO_MEMORY.
  */
 CUZK_NODISCARD cuzk_status r1cs_from_rows(struct r1cs **out, const uint8_t *data, size_t n_bytes,
                                           struct cuzk_error *err);

@@ -113,8 +113,8 @@ static cuzk_status make_workers(struct digest_job *job, bool count, struct cuzk_
         CUZK_TRY(row_scratch_create(&w->scratch, job->r, err));
         if (job->blocks == NULL) continue;
         w->buffer = w->at = malloc(BUFFER_BYTES);
-        w->end = w->buffer + BUFFER_BYTES;
         ok = w->buffer != NULL;
+        if (ok) w->end = w->buffer + BUFFER_BYTES;
     }
     if (ok) return CUZK_OK;
     return error_set(err, CUZK_NO_MEMORY, "digest", NULL, "no memory for the workers' buffers");
@@ -125,7 +125,7 @@ static cuzk_status run(struct digest_job *job, struct pool *pool, struct cuzk_er
     struct r1cs *r = job->r;
     const uint64_t n_rows = r1cs_root(r)->n_rows;
     const size_t n_blocks = (size_t)((n_rows + DIGEST_BLOCK_ROWS - 1) / DIGEST_BLOCK_ROWS);
-    const bool count = r->density_block.ptr == NULL;
+    const bool count = r->a_aux == NULL;
     CUZK_TRY(r1cs_take_densities(r, err));
     cuzk_status status = make_workers(job, count, err);
     if (status == CUZK_OK && job->blocks != NULL) {
@@ -148,7 +148,7 @@ static cuzk_status run(struct digest_job *job, struct pool *pool, struct cuzk_er
     }
     /* Densities that were only begun must not be taken for whole ones. */
     if (count && status != CUZK_OK) {
-        mem_give(&r->density_block);
+        byte_buf_free(&r->density_planes);
         r->a_aux = r->b_aux = r->b_input = NULL;
     }
     free_workers(job);
@@ -179,7 +179,7 @@ static uint32_t count_bits(const uint64_t *plane, uint32_t n_bits) {
 
 cuzk_status r1cs_get_stats(struct r1cs *r, struct r1cs_stats *out, struct pool *pool,
                            struct cuzk_error *err) {
-    if (r->density_block.ptr == NULL) {
+    if (r->a_aux == NULL) {
         struct digest_job job = {.r = r, .n_workers = pool_threads(pool)};
         CUZK_TRY(run(&job, pool, err));
     }

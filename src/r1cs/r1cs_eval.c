@@ -33,21 +33,22 @@ static void eval_task(void *ctx, size_t task, unsigned worker) {
 void r1cs_evaluate(const struct r1cs *r, const struct witness *w, fr *a, fr *b, fr *c,
                    struct pool *pool) {
     const uint64_t n_rows = r1cs_root(r)->n_rows;
-    struct mem_block ports;
-    if (mem_take(&ports, pool_threads(pool) * ports_of(r) * sizeof(uint32_t), MEM_OTHER, NULL) !=
+    struct byte_buf ports;
+    if (byte_buf_take(&ports, pool_threads(pool) * ports_of(r) * sizeof(uint32_t), NULL) !=
         CUZK_OK) {
         fputs("cuzk: no memory to evaluate a constraint system\n", stderr);
         abort();
     }
-    struct eval_job job = {.r = r, .w = w, .out = {a, b, c}, .ports = ports.ptr};
+    struct eval_job job = {
+        .r = r, .w = w, .out = {a, b, c}, .ports = (uint32_t *)(void *)ports.data};
     pool_run(pool, (size_t)((n_rows + TASK_ROWS - 1) / TASK_ROWS), eval_task, &job);
-    mem_give(&ports);
+    byte_buf_free(&ports);
 }
 
 /* ---- check ---- */
 
 struct check_worker {
-    struct mem_block block;
+    struct byte_buf memory;
     struct row_eval eval;
 };
 
@@ -100,22 +101,23 @@ static cuzk_status make_workers(struct check_job *job, const struct witness *w,
     job->workers = calloc(job->n_workers, sizeof *job->workers);
     if (job->workers == NULL)
         return error_set(err, CUZK_NO_MEMORY, "check", NULL, "no memory for the workers");
+    const uint32_t n_rows = r1cs_root(job->r)->n_rows;
+    const size_t slice = n_rows < CHECK_SLICE_ROWS ? n_rows : CHECK_SLICE_ROWS;
     for (unsigned i = 0; i < job->n_workers; i++) {
         struct check_worker *worker = &job->workers[i];
-        CUZK_TRY(mem_take(&worker->block,
-                          3 * CHECK_SLICE_ROWS * sizeof(fr) + ports_of(job->r) * sizeof(uint32_t),
-                          MEM_OTHER, err));
+        CUZK_TRY(byte_buf_take(&worker->memory,
+                               3 * slice * sizeof(fr) + ports_of(job->r) * sizeof(uint32_t), err));
         worker->eval = (struct row_eval){.r = job->r, .w = w};
         for (int m = 0; m < 3; m++)
-            worker->eval.out[m] = (fr *)worker->block.ptr + (size_t)m * CHECK_SLICE_ROWS;
-        worker->eval.ports = (uint32_t *)(void *)(worker->eval.out[2] + CHECK_SLICE_ROWS);
+            worker->eval.out[m] = (fr *)(void *)worker->memory.data + (size_t)m * slice;
+        worker->eval.ports = (uint32_t *)(void *)(worker->eval.out[2] + slice);
     }
     return CUZK_OK;
 }
 
 static void free_workers(struct check_job *job) {
     for (unsigned i = 0; job->workers != NULL && i < job->n_workers; i++)
-        mem_give(&job->workers[i].block);
+        byte_buf_free(&job->workers[i].memory);
     free(job->workers);
 }
 

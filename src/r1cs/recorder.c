@@ -30,17 +30,20 @@ static const char no_memory[] = "no memory for the circuit's matrices";
 
 cuzk_status recorder_create(struct recorder **out, bool check_stamps, struct cuzk_error *err) {
     *out = NULL;
-    struct recorder *rec = calloc(1, sizeof *rec);
+    struct recorder *rec = malloc(sizeof *rec); /* frames are cleared when they are entered */
     struct r1cs *r = calloc(1, sizeof *r);
-    if (rec != NULL) rec->r1cs = r;
+    if (rec != NULL) {
+        rec->r1cs = r;
+        rec->check_stamps = check_stamps;
+        rec->n_frames = 1;
+        rec->frames[0] = (struct frame){.t = {.name = ""}};
+        rec->index = (struct byte_buf){0};
+    }
     if (rec == NULL || r == NULL || !coef_dict_init(&r->dict) || !shape_set_init(&r->shapes)) {
         if (rec == NULL) free(r);
         recorder_destroy(rec);
         return error_set(err, CUZK_NO_MEMORY, "circuit", NULL, no_memory);
     }
-    rec->check_stamps = check_stamps;
-    rec->n_frames = 1;
-    rec->frames[0].t.name = "";
     row_encoder_restart(&rec->frames[0].encoder);
     *out = rec;
     return CUZK_OK;
@@ -225,7 +228,8 @@ static void stamp(struct cs_structure *s, uint32_t id, const var *bindings) {
     const struct template *child = template_at(rec->r1cs, id);
     struct template *t = &top(rec)->t;
     const struct cs_position *at = &s->counts;
-    if (child->n_aux > VAR_INDEX_MASK - at->n_aux || child->n_rows > UINT32_MAX - t->n_rows) {
+    if (child->n_aux > VAR_INDEX_MASK - at->n_aux ||
+        child->n_inputs > VAR_INDEX_MASK - at->n_inputs || child->n_rows > UINT32_MAX - t->n_rows) {
         structure_fail(s, CUZK_INTERNAL, "the circuit has more than 2^30 variables or 2^32 rows");
         return;
     }
@@ -287,7 +291,10 @@ bool recorder_enter(struct cs_structure *s, const struct cs_call *call) {
     var *bindings = copy_inputs(call);
     if (bindings == NULL || rec->n_frames == MAX_FRAMES) {
         free(bindings);
-        structure_fail(s, CUZK_NO_MEMORY, no_memory);
+        if (bindings == NULL)
+            structure_fail(s, CUZK_NO_MEMORY, no_memory);
+        else
+            structure_fail(s, CUZK_INTERNAL, "calls nest too deeply");
         return true;
     }
     const uint32_t id = index_find(rec, call);

@@ -9,6 +9,7 @@
 /* Resolves the ports of a stamp in frame f into `out`. */
 static void bind_ports(const struct frame_view *f, const struct item *item,
                        const struct template *child, uint32_t *out) {
+    if (child->n_ports == 0) return; /* there may be no list at all */
     struct row_cursor c = row_cursor_at(f->t->bindings.data + item->at);
     for (uint32_t i = 0; i < child->n_ports;) {
         uint32_t n;
@@ -74,11 +75,11 @@ cuzk_status row_scratch_create(struct row_scratch *s, const struct r1cs *r,
     *s = (struct row_scratch){0};
     const size_t n = (size_t)r->max_terms + 1;
     const size_t ports = (size_t)r1cs_root(r)->port_depth + 1;
-    CUZK_TRY(mem_take(&s->block,
-                      3 * n * sizeof(struct coef) + 4 * n * sizeof(struct row_term) +
-                          ports * sizeof(uint32_t),
-                      MEM_OTHER, err));
-    s->sums = s->block.ptr;
+    CUZK_TRY(byte_buf_take(&s->memory,
+                           3 * n * sizeof(struct coef) + 4 * n * sizeof(struct row_term) +
+                               ports * sizeof(uint32_t),
+                           err));
+    s->sums = (struct coef *)(void *)s->memory.data;
     struct row_term *terms = (struct row_term *)(void *)(s->sums + 3 * n);
     for (int i = 0; i < 3; i++)
         s->abc[i].terms = terms + (size_t)i * n;
@@ -92,7 +93,7 @@ cuzk_status row_scratch_create(struct row_scratch *s, const struct r1cs *r,
 }
 
 void row_scratch_destroy(struct row_scratch *s) {
-    mem_give(&s->block);
+    byte_buf_free(&s->memory);
     sort_scratch_free(&s->sort);
     *s = (struct row_scratch){0};
 }
@@ -242,15 +243,16 @@ static void visit_public(void *ctx, uint64_t row, const struct row_terms abc[3])
 
 void r1cs_walk(const struct r1cs *r, uint64_t first, uint64_t n, r1cs_visit_fn visit, void *ctx) {
     struct row_scratch s;
-    struct mem_block terms = {0};
+    struct byte_buf terms;
     if (row_scratch_create(&s, r, NULL) != CUZK_OK ||
-        mem_take(&terms, 3 * ((size_t)r->max_terms + 1) * sizeof(struct lc_term), MEM_OTHER,
-                 NULL) != CUZK_OK) {
+        byte_buf_take(&terms, 3 * ((size_t)r->max_terms + 1) * sizeof(struct lc_term), NULL) !=
+            CUZK_OK) {
         fputs("cuzk: no memory to walk a constraint system\n", stderr);
         abort();
     }
-    struct public_walk w = {.visit = visit, .ctx = ctx, .terms = terms.ptr};
+    struct public_walk w = {
+        .visit = visit, .ctx = ctx, .terms = (struct lc_term *)(void *)terms.data};
     rows_visit(r, first, n, &s, visit_public, &w);
-    mem_give(&terms);
+    byte_buf_free(&terms);
     row_scratch_destroy(&s);
 }

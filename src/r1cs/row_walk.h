@@ -68,7 +68,7 @@ struct row_scratch {
     struct coef *sums; /* of terms that were added up */
     uint32_t n_sums;
     struct sort_scratch sort;
-    struct mem_block block;
+    struct byte_buf memory;
 };
 
 CUZK_NODISCARD cuzk_status row_scratch_create(struct row_scratch *s, const struct r1cs *r,

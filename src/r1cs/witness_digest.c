@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "block_hash.h"
 
 /*

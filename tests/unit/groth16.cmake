@@ -5,3 +5,6 @@ cuzk_test(test_params LABEL quick
 cuzk_test(test_subgroup LABEL quick
   SOURCES unit/test_subgroup.c unit/param_fixture.c unit/tiny_circuit.c ROOMS groth16)
 cuzk_test(test_bit_plane LABEL quick SOURCES unit/test_bit_plane.c ROOMS groth16)
+cuzk_fuzz(fuzz_params SOURCES fuzz/fuzz_params.c ROOMS groth16)
+cuzk_fuzz(fuzz_proof SOURCES fuzz/fuzz_proof.c ROOMS groth16)
+set_property(TEST test_groth16 test_subgroup APPEND PROPERTY LABELS threads)

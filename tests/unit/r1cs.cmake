@@ -1,6 +1,7 @@
 cuzk_test(test_cs LABEL quick SOURCES unit/test_cs.c unit/toy_circuit.c ROOMS r1cs)
+cuzk_test(test_recorder LABEL quick SOURCES unit/test_recorder.c ROOMS r1cs)
 cuzk_test(test_r1cs LABEL quick SOURCES unit/test_r1cs.c unit/toy_circuit.c ROOMS r1cs)
 cuzk_test(test_r1cs_bytes LABEL quick SOURCES unit/test_r1cs_bytes.c ROOMS r1cs)
 cuzk_test(test_r1cs_fixture LABEL oracle SOURCES unit/test_r1cs_fixture.c ROOMS r1cs)
-set_property(TEST test_cs test_r1cs APPEND PROPERTY LABELS threads)
+set_property(TEST test_cs test_recorder test_r1cs APPEND PROPERTY LABELS threads)
 cuzk_fuzz(fuzz_rows SOURCES fuzz/fuzz_rows.c ROOMS r1cs)

@@ -238,6 +238,9 @@ static void expect_changed(const char *path, const struct c1_claims *claims, cuz
     if (err.code != code || strcmp(err.where, where) != 0)
         fail_msg("%s: %s at %s (%s), not %s at %s", path, status_name(err.code), err.where,
                  err.what, status_name(code), where);
+    assert_non_null(strstr(err.what, "(byte "));
+    assert_non_null(strstr(err.what, "of Phase1Out's text)"));
+    assert_true(err.hint[0] != '\0');
     c1_text_free(&wrapped);
     c1_text_free(&text);
 }
@@ -307,6 +310,11 @@ static void test_first_fault(void **state) {
         assert_int_equal(pool_create(&pool, threads, NULL), CUZK_OK);
         assert_int_equal(c1_decode_memory(&c1, text.bytes, text.n, NULL, NULL), CUZK_OK);
         assert_int_equal(c1_check(c1, NULL, pool, NULL, &err), CUZK_ENCODING);
+        /* the offset is the challenge's */
+        char offset[60];
+        const char *at = strstr(text.bytes, "{\"comm_d_proofs\"");
+        snprintf(offset, sizeof offset, "(byte %zu of the file)", (size_t)(at - text.bytes));
+        assert_non_null(strstr(err.what, offset));
         assert_string_equal(err.where,
                             "vanilla_proofs.StackedDrg2KiBV1[0][0].encoding_proof.parents[3]");
         c1_destroy(c1);

@@ -192,7 +192,8 @@ static long slow_read(void *ctx, void *out, size_t capacity, struct cuzk_error *
 static void test_pieces(void **state) {
     (void)state;
     static const size_t steps[] = {1, 2, 3, 5, 63, 1000, 1 << 20};
-    const struct c1_edit edit = {.reverse = true, .spaced = true};
+    const struct c1_edit edit = {
+        .reverse = true, .spaced = true, .unknown = "\"zz\":{\"a\":[1,\"b\",{}],\"c\":\"d\"}"};
     struct c1_text text = c1_text_edit(&inner, &edit);
     struct c1_text wrapped = c1_text_wrap(&text, SECTOR, SIZE);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

@@ -1,14 +1,10 @@
 /*
- * The constraint-system interface: bit cursor, forks, counts, linear combinations, paths, and what
- * the recorder does with a circuit that contradicts itself.
+ * The constraint-system interface: bit cursor, forks, counts, linear combinations.
  */
 #include "test_main.h"
 
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "r1cs_digest.h"
 #include "toy_circuit.h"
 
 /* ---- witness writers ---- */
@@ -249,171 +245,12 @@ static void rows_are_merged_and_sorted(void **state) {
     lc_free(&c);
 }
 
-/* ---- templates ---- */
-
-/* gadget: out = a fresh variable; the row (in0 + in1) * ONE = out. */
-static var sum_gadget(struct cs *cs, const char *name, const void *key, size_t key_bytes, var x,
-                      var y, bool extra_row) {
-    struct {
-        var sum;
-    } out = {VAR_ONE};
-    var *in[] = {&x, &y}, *out_vars[] = {&out.sum};
-    const struct cs_call call = {.name = name,
-                                 .key = key,
-                                 .key_bytes = key_bytes,
-                                 .in = in,
-                                 .n_in = 2,
-                                 .out = &out,
-                                 .out_bytes = sizeof out,
-                                 .out_vars = out_vars,
-                                 .n_out_vars = 1};
-    if (!cs_call_enter(cs, &call)) return out.sum;
-    struct lc a = {0}, b = {0}, c = {0};
-    cs_scope_begin(cs, "add", 4);
-    out.sum = cs_alloc_num(cs, &fr_zero);
-    lc_add_var(&a, x);
-    lc_add_var(&a, y);
-    lc_add_var(&b, VAR_ONE);
-    lc_add_var(&c, out.sum);
-    cs_enforce(cs, &a, &b, &c);
-    if (extra_row) cs_enforce(cs, &a, &b, &c);
-    cs_scope_end(cs);
-    lc_free(&a);
-    lc_free(&b);
-    lc_free(&c);
-    cs_call_leave(cs, &call);
-    return out.sum;
-}
-
-static void same_variable_at_two_ports(void **state) {
-    (void)state;
-    struct cs *cs;
-    struct r1cs *r;
-    struct r1cs_stats stats;
-    assert_int_equal(cs_create_recorder(&cs, false, NULL), CUZK_OK);
-    const var x = cs_alloc_num(cs, &fr_zero), y = cs_alloc_num(cs, &fr_zero);
-    cs_scope_begin(cs, "outer", -1);
-    const var s0 = sum_gadget(cs, "sum", "k", 1, x, y, false);
-    const var s1 = sum_gadget(cs, "sum", "k", 1, s0, s0, false); /* 2 s0 */
-    cs_scope_end(cs);
-    const var s2 = sum_gadget(cs, "sum", "k", 1, s1, x, false); /* ports against the order */
-    const var s3 = sum_gadget(cs, "sum", "k", 1, s2, VAR_ONE, false);
-    assert_int_equal(s0.id, 2);
-    assert_int_equal(s3.id, 5);
-    assert_int_equal(cs_position_of(cs).n_aux, 6);
-    assert_int_equal(cs_finish(cs, &r, NULL), CUZK_OK);
-    cs_destroy(cs);
-    assert_int_equal(r1cs_get_stats(r, &stats, NULL, NULL), CUZK_OK);
-    assert_int_equal(stats.n_templates, 2);
-    assert_int_equal(stats.n_stamps, 4);
-    assert_int_equal(stats.n_rows, 5);
-    assert_int_equal(stats.nnz[0], 2 + 1 + 2 + 2 + 1);
-    char path[64];
-    r1cs_row_path(r, 1, path, sizeof path);
-    assert_string_equal(path, "outer/sum/add[4]/row 0");
-    r1cs_row_path(r, 2, path, sizeof path);
-    assert_string_equal(path, "sum/add[4]/row 0");
-    r1cs_row_path(r, 4, path, sizeof path);
-    assert_string_equal(path, "inputs/row 4");
-    r1cs_row_path(r, 1, path, 9); /* cut, but whole as a string */
-    assert_string_equal(path, "outer/su");
-    r1cs_destroy(r);
-}
-
-/* Runs a circuit that must end in abort(), in a child process. */
-static void assert_aborts(void (*circuit)(void)) {
-    fflush(NULL);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (freopen("/dev/null", "w", stderr) == NULL) _exit(2);
-        circuit();
-        _exit(0);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGABRT);
-}
-
-static void incomplete_key(void) {
-    struct cs *cs;
-    if (cs_create_recorder(&cs, true, NULL) != CUZK_OK) _exit(3);
-    const var x = cs_alloc_num(cs, &fr_zero);
-    sum_gadget(cs, "sum", "k", 1, x, x, false);
-    sum_gadget(cs, "sum", "k", 1, x, x, true);
-}
-
-static void re_recording_finds_an_incomplete_key(void **state) {
-    (void)state;
-    assert_aborts(incomplete_key);
-    /* With the difference in the key it is two templates. */
-    struct cs *cs;
-    struct r1cs *r;
-    struct r1cs_stats stats;
-    assert_int_equal(cs_create_recorder(&cs, true, NULL), CUZK_OK);
-    const var x = cs_alloc_num(cs, &fr_zero);
-    sum_gadget(cs, "sum", "k", 1, x, x, false);
-    sum_gadget(cs, "sum", "l", 1, x, x, true);
-    sum_gadget(cs, "other", "k", 1, x, x, true);
-    sum_gadget(cs, "sum", NULL, 0, x, x, true);
-    assert_int_equal(cs_finish(cs, &r, NULL), CUZK_OK);
-    assert_int_equal(r1cs_get_stats(r, &stats, NULL, NULL), CUZK_OK);
-    assert_int_equal(stats.n_templates, 5);
-    assert_int_equal(stats.n_rows, 1 + 2 + 2 + 2 + 1);
-    cs_destroy(cs);
-    r1cs_destroy(r);
-}
-
-/* A recorder that is given up in the middle of a call frees what it has. */
-static void abandoned_recorder(void **state) {
-    (void)state;
-    struct cs *cs;
-    assert_int_equal(cs_create_recorder(&cs, false, NULL), CUZK_OK);
-    var x = cs_alloc_num(cs, &fr_zero);
-    var *in[] = {&x};
-    const struct cs_call call = {.name = "open", .in = in, .n_in = 1};
-    sum_gadget(cs, "sum", "k", 1, x, x, false);
-    assert_true(cs_call_enter(cs, &call));
-    assert_int_equal(var_kind_of(x), VAR_PORT);
-    assert_int_equal(cs_position_of(cs).n_aux, 2);
-    cs_alloc_bits(cs, 0, 7);
-    assert_int_equal(cs_position_of(cs).n_aux, 9);
-    cs_destroy(cs);
-}
-
-static void empty_systems(void **state) {
-    (void)state;
-    struct cs *cs;
-    struct r1cs *r;
-    struct witness w;
-    uint8_t digest[SHA256_BYTES], want[SHA256_BYTES], one[SHA256_BYTES];
-    /* Without any call there is one row, for ONE. */
-    assert_int_equal(cs_create_recorder(&cs, false, NULL), CUZK_OK);
-    assert_int_equal(cs_finish(cs, &r, NULL), CUZK_OK);
-    cs_destroy(cs);
-    assert_int_equal(r1cs_digest(r, digest, NULL, NULL, NULL, NULL), CUZK_OK);
-    uint8_t row[4 + 37 + 8] = {1};
-    row[9] = 1;
-    sha256(one, row, sizeof row);
-    sha256(want, one, sizeof one);
-    assert_memory_equal(digest, want, sizeof want);
-    assert_int_equal(witness_create(&w, 1, 0, 0, NULL), CUZK_OK);
-    assert_int_equal(r1cs_check(r, &w, NULL, NULL, NULL), CUZK_OK);
-    witness_destroy(&w);
-    r1cs_destroy(r);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_writer),
         cmocka_unit_test(forks),
         cmocka_unit_test(wrong_counts),
         cmocka_unit_test(rows_are_merged_and_sorted),
-        cmocka_unit_test(same_variable_at_two_ports),
-        cmocka_unit_test(re_recording_finds_an_incomplete_key),
-        cmocka_unit_test(abandoned_recorder),
-        cmocka_unit_test(empty_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,52 @@ static void *finish_elsewhere(void *arg) {
     return NULL;
 }
 
+struct prover_job {
+    const struct fixture *f;
+    const struct witness *w;
+    struct prover_options options;
+    uint8_t proof[PROOF_BYTES];
+    cuzk_status status;
+};
+
+static void *prove_elsewhere(void *arg) {
+    struct prover_job *job = arg;
+    struct pending_proof *pending;
+    job->status = prover_start(&pending, job->f->key, job->w, &job->options, NULL, NULL);
+    if (job->status != CUZK_OK) return NULL;
+    job->status = prover_finish(job->proof, pending, &job->options, NULL, NULL);
+    pending_proof_destroy(pending);
+    return NULL;
+}
+
+/* One key serves several proofs at once; each has a pool of its own, or none. */
+static void proofs_may_run_side_by_side(void **state) {
+    const struct fixture *f = *state;
+    enum { N = 3 };
+    struct witness w[N];
+    struct prover_job job[N];
+    pthread_t thread[N];
+    fr r, s;
+    fr_from_u64(&r, 21);
+    fr_from_u64(&s, 22);
+    for (size_t i = 0; i < N; i++) {
+        tiny_witness(&w[i], f->r1cs, f->n_bits, 100 + i);
+        job[i] = (struct prover_job){.f = f, .w = &w[i], .options = {.fixed_r = &r, .fixed_s = &s}};
+        assert_int_equal(pthread_create(&thread[i], NULL, prove_elsewhere, &job[i]), 0);
+    }
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (size_t i = 0; i < N; i++) {
+        uint8_t alone[PROOF_BYTES];
+        assert_int_equal(job[i].status, CUZK_OK);
+        prove(alone, f, &w[i], &job[i].options);
+        assert_memory_equal(job[i].proof, alone, sizeof alone);
+        assert_int_equal(verify(f, &w[i], alone), CUZK_OK);
+        if (i > 0) assert_memory_not_equal(job[i].proof, job[0].proof, sizeof alone);
+        witness_destroy(&w[i]);
+    }
+}
+
 static size_t pages(size_t bytes) {
     return (bytes + 4095) / 4096 * 4096;
 }
@@ -312,6 +358,7 @@ int main(void) {
         cmocka_unit_test(every_changed_byte_is_noticed),
         cmocka_unit_test(parts_at_infinity_are_no_proof),
         cmocka_unit_test(blinding_hides_and_is_reproducible),
+        cmocka_unit_test(proofs_may_run_side_by_side),
         cmocka_unit_test(a_cancelled_proof_leaves_nothing),
         cmocka_unit_test(parameters_of_another_circuit_make_no_key),
         cmocka_unit_test(a_witness_of_another_circuit_is_refused),

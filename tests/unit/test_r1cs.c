@@ -7,7 +7,7 @@
 #include "r1cs_digest.h"
 #include "toy_circuit.h"
 
-enum { N_SEEDS = 60 };
+enum { N_SEEDS = 30 };
 
 static struct r1cs *record(uint64_t seed, bool check_stamps) {
     struct cs *cs;
@@ -78,7 +78,7 @@ static void assert_same_rows(const struct r1cs *r, const struct toy_rows *rows, 
     struct compare whole = {.flat = rows};
     r1cs_walk(r, 0, rows->n_rows, compare_row, &whole);
     assert_int_equal(whole.next, rows->n_rows);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 6; i++) {
         const uint64_t first = toy_below(&random, (uint32_t)rows->n_rows + 1);
         const uint64_t n = toy_below(&random, (uint32_t)(rows->n_rows - first + 1));
         struct compare slice = {.flat = rows, .next = first};
