@@ -168,6 +168,15 @@ CUZK_API_VOID void cuzk_pending_destroy(cuzk_pending *pending);
 /* Bytes that a pending proof holds. */
 CUZK_API_VOID size_t cuzk_pending_bytes(const cuzk_pending *pending);
 
+/*
+ * Makes one partition's witness and checks every row of the constraint system on it. Proving does
+ * not need it, since proofs are verified; it tells a bad input (or a fault in cuzk) from a bad
+ * machine when a proof does not verify. Errors: UNSATISFIED, with the row's path in the circuit.
+ */
+CUZK_API cuzk_status cuzk_witness_check(cuzk_context *ctx, const cuzk_circuit *circuit,
+                                        const cuzk_sector *sector, unsigned partition,
+                                        struct cuzk_error *err);
+
 /* Seconds that each stage took; what finish does is zero before cuzk_prove_finish. */
 struct cuzk_timings {
     double witness;  /* values of all variables */

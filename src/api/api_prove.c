@@ -81,6 +81,18 @@ cuzk_status cuzk_prove_finish(cuzk_context *ctx, uint8_t proof[CUZK_PROOF_BYTES]
     return CUZK_OK;
 }
 
+cuzk_status cuzk_witness_check(cuzk_context *ctx, const cuzk_circuit *circuit,
+                               const cuzk_sector *sector, unsigned partition,
+                               struct cuzk_error *err) {
+    CUZK_TRY(check_fit(sector->c1, circuit, partition, err));
+    struct witness w = {0};
+    CUZK_TRY(porep_witness(circuit->shape, circuit->r1cs, c1_partition(sector->c1, partition), &w,
+                           ctx->pool, err));
+    const cuzk_status s = r1cs_check(circuit->r1cs, &w, ctx->pool, &ctx->progress, err);
+    witness_destroy(&w);
+    return s;
+}
+
 void cuzk_pending_destroy(cuzk_pending *pending) {
     if (pending == NULL) return;
     pending_proof_destroy(pending->proof);

@@ -14,15 +14,15 @@ static const size_t huge_page = (size_t)2 << 20;
 static _Atomic size_t in_use[MEM_CLASSES];
 static _Atomic size_t high_water[MEM_CLASSES];
 
-static void count_up(enum mem_class class, size_t bytes) {
-    const size_t now = atomic_fetch_add(&in_use[class], bytes) + bytes;
-    size_t seen = atomic_load(&high_water[class]);
-    while (now > seen && !atomic_compare_exchange_weak(&high_water[class], &seen, now)) {
+static void count_up(enum mem_class kind, size_t bytes) {
+    const size_t now = atomic_fetch_add(&in_use[kind], bytes) + bytes;
+    size_t seen = atomic_load(&high_water[kind]);
+    while (now > seen && !atomic_compare_exchange_weak(&high_water[kind], &seen, now)) {
     }
 }
 
-static void count_down(enum mem_class class, size_t bytes) {
-    const size_t before = atomic_fetch_sub(&in_use[class], bytes);
+static void count_down(enum mem_class kind, size_t bytes) {
+    const size_t before = atomic_fetch_sub(&in_use[kind], bytes);
     assert(before >= bytes);
     (void)before;
 }
@@ -36,21 +36,21 @@ static void advise(void *ptr, size_t bytes) {
     if (bytes >= huge_page) madvise(ptr, bytes, MADV_HUGEPAGE); /* advice: a refusal is harmless */
 }
 
-static cuzk_status no_memory(size_t bytes, enum mem_class class, struct cuzk_error *err) {
-    return error_set(err, CUZK_NO_MEMORY, mem_class_name(class),
+static cuzk_status no_memory(size_t bytes, enum mem_class kind, struct cuzk_error *err) {
+    return error_set(err, CUZK_NO_MEMORY, mem_class_name(kind),
                      "free memory or raise the limit of this process",
                      "%zu bytes could not be mapped (%zu in use)", bytes, mem_in_use_total());
 }
 
-cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class class,
+cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class kind,
                      struct cuzk_error *err) {
-    *out = (struct mem_block){.class = class};
-    if (bytes > SIZE_MAX / 2) return no_memory(bytes, class, err);
+    *out = (struct mem_block){.kind = kind};
+    if (bytes > SIZE_MAX / 2) return no_memory(bytes, kind, err);
     const size_t mapped = round_up(bytes > 0 ? bytes : 1);
     void *ptr = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (ptr == MAP_FAILED) return no_memory(bytes, class, err);
+    if (ptr == MAP_FAILED) return no_memory(bytes, kind, err);
     advise(ptr, mapped);
-    count_up(class, mapped);
+    count_up(kind, mapped);
     out->ptr = ptr;
     out->bytes = mapped;
     return CUZK_OK;
@@ -59,45 +59,45 @@ cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class class,
 void mem_give(struct mem_block *block) {
     if (block->ptr == NULL) return;
     munmap(block->ptr, block->bytes);
-    count_down(block->class, block->bytes);
+    count_down(block->kind, block->bytes);
     block->ptr = NULL;
     block->bytes = 0;
 }
 
-cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class class,
+cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class kind,
                      struct cuzk_error *err) {
-    if (block->ptr == NULL) return mem_take(block, bytes, class, err);
+    if (block->ptr == NULL) return mem_take(block, bytes, kind, err);
     if (bytes <= block->bytes) return CUZK_OK;
-    if (bytes > SIZE_MAX / 2) return no_memory(bytes, block->class, err);
+    if (bytes > SIZE_MAX / 2) return no_memory(bytes, block->kind, err);
     const size_t mapped = round_up(bytes);
     void *ptr = mremap(block->ptr, block->bytes, mapped, MREMAP_MAYMOVE);
-    if (ptr == MAP_FAILED) return no_memory(bytes, block->class, err);
+    if (ptr == MAP_FAILED) return no_memory(bytes, block->kind, err);
     advise(ptr, mapped);
-    count_up(block->class, mapped - block->bytes);
+    count_up(block->kind, mapped - block->bytes);
     block->ptr = ptr;
     block->bytes = mapped;
     return CUZK_OK;
 }
 
-void mem_reclass(struct mem_block *block, enum mem_class class) {
+void mem_reclass(struct mem_block *block, enum mem_class kind) {
     if (block->ptr != NULL) {
-        count_up(class, block->bytes);
-        count_down(block->class, block->bytes);
+        count_up(kind, block->bytes);
+        count_down(block->kind, block->bytes);
     }
-    block->class = class;
+    block->kind = kind;
 }
 
-const char *mem_class_name(enum mem_class class) {
+const char *mem_class_name(enum mem_class kind) {
     static const char *const names[MEM_CLASSES] = {
         [MEM_SRS] = "srs",       [MEM_MATRICES] = "matrices", [MEM_WITNESS] = "witness",
         [MEM_ABC] = "abc",       [MEM_PENDING] = "pending",   [MEM_INPUT] = "input",
         [MEM_PINNED] = "pinned", [MEM_DEVICE] = "device",     [MEM_OTHER] = "other",
     };
-    return (unsigned)class < MEM_CLASSES ? names[class] : "unknown";
+    return (unsigned)kind < MEM_CLASSES ? names[kind] : "unknown";
 }
 
-size_t mem_in_use(enum mem_class class) {
-    return atomic_load(&in_use[class]);
+size_t mem_in_use(enum mem_class kind) {
+    return atomic_load(&in_use[kind]);
 }
 
 size_t mem_in_use_total(void) {
@@ -107,8 +107,8 @@ size_t mem_in_use_total(void) {
     return sum;
 }
 
-size_t mem_high_water(enum mem_class class) {
-    return atomic_load(&high_water[class]);
+size_t mem_high_water(enum mem_class kind) {
+    return atomic_load(&high_water[kind]);
 }
 
 static size_t status_line_kib(const char *key) {

@@ -30,11 +30,11 @@ enum mem_class {
 struct mem_block {
     void *ptr; /* page-aligned, zeroed; NULL: no block */
     size_t bytes;
-    enum mem_class class;
+    enum mem_class kind;
 };
 
 /* Takes a block. Errors: NO_MEMORY, with the class and the size; *out is then empty. */
-CUZK_NODISCARD cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class class,
+CUZK_NODISCARD cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class kind,
                                     struct cuzk_error *err);
 
 /* Gives a block back and empties it; an empty block is left alone. */
@@ -42,18 +42,18 @@ void mem_give(struct mem_block *block);
 
 /*
  * Grows a block to at least `bytes`, keeping its content (mremap; the address may change). An empty
- * block is taken with `class`. Errors: NO_MEMORY; the block is then unchanged.
+ * block is taken with `kind`. Errors: NO_MEMORY; the block is then unchanged.
  */
-CUZK_NODISCARD cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class class,
+CUZK_NODISCARD cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class kind,
                                     struct cuzk_error *err);
 
 /* Moves the accounting of a block to another class. */
-void mem_reclass(struct mem_block *block, enum mem_class class);
+void mem_reclass(struct mem_block *block, enum mem_class kind);
 
-const char *mem_class_name(enum mem_class class);
-size_t mem_in_use(enum mem_class class);
+const char *mem_class_name(enum mem_class kind);
+size_t mem_in_use(enum mem_class kind);
 size_t mem_in_use_total(void);
-size_t mem_high_water(enum mem_class class);
+size_t mem_high_water(enum mem_class kind);
 
 /* Peak resident set of this process so far, in bytes (VmHWM). */
 size_t mem_peak_rss(void);

@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 const char *format_bytes(char out[32], uint64_t bytes) {
@@ -14,12 +15,16 @@ const char *format_bytes(char out[32], uint64_t bytes) {
     return out;
 }
 
+cuzk_status check_threads(uint64_t threads, struct cuzk_error *err) {
+    if (threads <= 1024) return CUZK_OK;
+    return error_set(err, CUZK_USAGE, "--threads", "give at most 1024", "%" PRIu64 " is too many",
+                     threads);
+}
+
 cuzk_status workers_init(struct workers *w, uint64_t threads, bool show_progress,
                          struct cuzk_error *err) {
     *w = (struct workers){0};
-    if (threads > 1024)
-        return error_set(err, CUZK_USAGE, "--threads", "give at most 1024", "%llu is too many",
-                         (unsigned long long)threads);
+    CUZK_TRY(check_threads(threads, err));
     CUZK_TRY(pool_create(&w->pool, (unsigned)threads, err));
     progress_bar_init(&w->bar, show_progress);
     w->progress = (struct progress){.report = progress_bar_report, .ctx = &w->bar};

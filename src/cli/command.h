@@ -22,6 +22,9 @@ cuzk_status command_verify(int argc, char **argv, struct cuzk_error *err);
 /* "1.11 GB"; out has at least 32 bytes and is returned. */
 const char *format_bytes(char out[32], uint64_t bytes);
 
+/* Is the value of --threads sensible? 0 means all processors. Errors: USAGE. */
+CUZK_NODISCARD cuzk_status check_threads(uint64_t threads, struct cuzk_error *err);
+
 /* A pool of `threads` (0: all processors) and a progress record that draws `bar`. */
 struct workers {
     struct pool *pool;

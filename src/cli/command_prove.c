@@ -15,7 +15,7 @@
 struct prove_request {
     const char *c1, *params_dir, *out, *backend;
     struct option_u64 miner, partition, threads, r, s;
-    bool check_only, json, quiet;
+    bool check_only, check_constraints, json, quiet;
 };
 
 /* What was made, for the report. */
@@ -49,6 +49,7 @@ static cuzk_status check_request(const struct prove_request *req, struct cuzk_er
     if (strcmp(req->backend, "cpu") != 0)
         return error_set(err, CUZK_USAGE, "--backend", "cpu is the one there is",
                          "'%s' is no backend", req->backend);
+    CUZK_TRY(check_threads(req->threads.value, err));
     if (req->r.given != req->s.given)
         return error_set(err, CUZK_USAGE, "--r, --s", "give both or none",
                          "one fixed blinding factor alone makes no reproducible proof");
@@ -71,6 +72,20 @@ static cuzk_status select_partitions(const struct prove_request *req,
     return CUZK_OK;
 }
 
+/*
+ * A proof of ours that does not verify: is it the input or the machine? The witness of a good input
+ * satisfies every row.
+ */
+static cuzk_status explain_invalid(struct prove_objects *o, unsigned partition,
+                                   struct cuzk_error *err) {
+    CUZK_TRY(cuzk_witness_check(o->ctx, o->circuit, o->sector, partition, err));
+    char where[40];
+    snprintf(where, sizeof where, "partition %u", partition);
+    return error_set(err, CUZK_PROOF_INVALID, where,
+                     "suspect memory, processor or the parameters on disk: cuzk params check",
+                     "the proof does not verify, though the witness satisfies every row");
+}
+
 static cuzk_status prove_partition(struct prove_objects *o, const struct prove_request *req,
                                    unsigned partition, uint8_t *proof, struct cuzk_timings *timings,
                                    struct cuzk_error *err) {
@@ -82,13 +97,23 @@ static cuzk_status prove_partition(struct prove_objects *o, const struct prove_r
     const cuzk_status s = cuzk_prove_finish(o->ctx, proof, pending, err);
     cuzk_pending_get_timings(pending, timings);
     cuzk_pending_destroy(pending);
-    return s;
+    return s == CUZK_PROOF_INVALID ? explain_invalid(o, partition, err) : s;
+}
+
+/* An output that cannot be written should be known before the work, not after. */
+static cuzk_status probe_output(const char *path, struct cuzk_error *err) {
+    struct out_file f;
+    CUZK_TRY(file_begin(&f, path, err));
+    file_abandon(&f);
+    return CUZK_OK;
 }
 
 static cuzk_status prove_all(struct prove_objects *o, const struct prove_request *req,
                              struct prove_result *result, struct cuzk_error *err) {
     uint64_t start = clock_ns();
-    CUZK_TRY(cuzk_circuit_create(o->ctx, &o->circuit, o->info.circuit_id, err));
+    CUZK_TRY(probe_output(req->out, err));
+    if (o->circuit == NULL)
+        CUZK_TRY(cuzk_circuit_create(o->ctx, &o->circuit, o->info.circuit_id, err));
     CUZK_TRY(cuzk_params_load(o->ctx, &o->params, o->circuit, req->params_dir, err));
     result->load_seconds = clock_seconds_since(start);
     result->development = cuzk_params_are_development(o->params);
@@ -98,6 +123,14 @@ static cuzk_status prove_all(struct prove_objects *o, const struct prove_request
                                  &result->timings[i], err));
     result->prove_seconds = clock_seconds_since(start);
     return file_write(req->out, result->proof, (size_t)result->n * CUZK_PROOF_BYTES, err);
+}
+
+static cuzk_status check_constraints(struct prove_objects *o, const struct prove_result *result,
+                                     struct cuzk_error *err) {
+    CUZK_TRY(cuzk_circuit_create(o->ctx, &o->circuit, o->info.circuit_id, err));
+    for (unsigned i = 0; i < result->n; i++)
+        CUZK_TRY(cuzk_witness_check(o->ctx, o->circuit, o->sector, result->first + i, err));
+    return CUZK_OK;
 }
 
 static cuzk_status read_and_check(struct prove_objects *o, const struct prove_request *req,
@@ -110,6 +143,7 @@ static cuzk_status read_and_check(struct prove_objects *o, const struct prove_re
     start = clock_ns();
     CUZK_TRY(
         cuzk_sector_check(o->ctx, o->sector, req->miner.given ? &req->miner.value : NULL, err));
+    if (req->check_constraints) CUZK_TRY(check_constraints(o, result, err));
     result->check_seconds = clock_seconds_since(start);
     return CUZK_OK;
 }
@@ -226,6 +260,8 @@ cuzk_status command_prove(int argc, char **argv, struct cuzk_error *err) {
         {"out", OPTION_STRING, &req.out, "FILE", "where the proof goes (proof.bin)", false},
         {"check-only", OPTION_FLAG, &req.check_only, NULL, "check the vanilla proofs, do not prove",
          false},
+        {"check-constraints", OPTION_FLAG, &req.check_constraints, NULL,
+         "also make each witness and check every row on it", false},
         {"backend", OPTION_STRING, &req.backend, "NAME", "cpu (the default)", false},
         {"threads", OPTION_U64, &req.threads, "N", "threads (all processors)", false},
         {"json", OPTION_FLAG, &req.json, NULL, "print JSON with stage times", false},

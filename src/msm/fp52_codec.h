@@ -27,18 +27,30 @@ FP52_INLINE void fp52_store(uint8_t *const row[8], size_t offset, fp52 a) {
         _mm512_storeu_si512(row[i] + offset, a.l[i]);
 }
 
-/* One element as a row of limbs. Limb i begins at bit 52 i, that is at byte 6 i + i / 2. */
-FP52_INLINE __m512i fp52_row_from(__m512i words) {
-    const __m512i bytes = _mm512_set_epi64(
+/*
+ * One element as a row of limbs, from `skip` bytes after the beginning of 64 that are there to be
+ * read: a load that is masked, but wide, would wait for the next point's line all the same. Limb i
+ * begins at bit 52 i, that is at byte 6 i + i / 2; the highest has 20 bits.
+ */
+FP52_INLINE __m512i fp52_row_from(const void *bytes, int skip) {
+    const __m512i from = _mm512_set_epi64(
         0x34333231302f2e2d, 0x2e2d2c2b2a292827, 0x2726252423222120, 0x21201f1e1d1c1b1a,
         0x1a19181716151413, 0x14131211100f0e0d, 0x0d0c0b0a09080706, 0x0706050403020100);
+    const __m512i index = _mm512_add_epi8(from, _mm512_set1_epi8((char)skip));
     const __m512i shifts = _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0);
-    const __m512i limbs = _mm512_srlv_epi64(_mm512_permutexvar_epi8(bytes, words), shifts);
-    return _mm512_and_si512(limbs, _mm512_set1_epi64((long long)FP52_MASK));
+    const long long full = FP52_MASK;
+    const __m512i masks = _mm512_set_epi64(0xfffff, full, full, full, full, full, full, full);
+    const __m512i words = _mm512_permutexvar_epi8(index, _mm512_loadu_si512(bytes));
+    return _mm512_and_si512(_mm512_srlv_epi64(words, shifts), masks);
 }
 
-FP52_INLINE __m512i fp52_load_words(const fp *a) {
-    return _mm512_maskz_loadu_epi64(0x3f, a);
+/* Of two coordinates (two fp) one after the other, the first and the second. */
+FP52_INLINE __m512i fp52_first_row(const void *a) {
+    return fp52_row_from(a, 0);
+}
+
+FP52_INLINE __m512i fp52_second_row(const void *a) {
+    return fp52_row_from((const uint8_t *)a + 32, 16);
 }
 
 /*
@@ -73,7 +85,8 @@ static inline void fp52_to_fp(fp *out, const uint64_t l[8]) {
 }
 
 static inline void fp52_from_fp(uint64_t l[8], const fp *a) {
-    _mm512_storeu_si512(l, fp52_row_from(fp52_load_words(a)));
+    const fp twice[2] = {*a, *a};
+    _mm512_storeu_si512(l, fp52_first_row(twice));
 }
 
 /*

@@ -5,18 +5,8 @@ void msm_buckets_clear(struct msm_buckets *buckets, const struct msm_kernel *ker
     memset(buckets->occupied, 0, buckets->n_digits + 1);
 }
 
-/*
- * Sums what the slice holds and puts each segment's sum into its bucket. Meanwhile the points of
- * the entries [next, end) are fetched, as far as the next slice will hold them.
- */
-static void flush(struct msm_buckets *buckets, struct msm_slice *slice, const void *points,
-                  const uint32_t *next, const uint32_t *end) {
-    slice->ahead = (struct msm_ahead){
-        .points = points,
-        .point_bytes = slice->kernel->group->point_bytes,
-        .next = next,
-        .end = end - next < slice->capacity ? end : next + slice->capacity,
-    };
+/* Sums what the slice holds and puts each segment's sum into its bucket. */
+static void flush(struct msm_buckets *buckets, struct msm_slice *slice) {
     msm_slice_reduce(slice);
     for (uint32_t s = 0; s < slice->n_segments; s++) {
         const struct msm_segment *segment = &slice->segments[s];
@@ -33,12 +23,10 @@ static void flush(struct msm_buckets *buckets, struct msm_slice *slice, const vo
  */
 void msm_buckets_add(struct msm_buckets *buckets, struct msm_slice *slice, const void *points,
                      const uint32_t *entries, const uint32_t *ends) {
-    const uint32_t *end = entries + ends[buckets->n_digits];
     for (uint32_t d = 1; d <= buckets->n_digits; d++) {
         uint32_t next = ends[d - 1];
         while (next < ends[d]) {
-            if (slice->capacity - slice->n_records < 2)
-                flush(buckets, slice, points, entries + next, end);
+            if (slice->capacity - slice->n_records < 2) flush(buckets, slice);
             msm_slice_open(slice, d);
             if (buckets->occupied[d])
                 msm_slice_take_record(slice, msm_record(slice->kernel, buckets->records, d));
@@ -47,10 +35,10 @@ void msm_buckets_add(struct msm_buckets *buckets, struct msm_slice *slice, const
             const uint32_t n = left < room ? left : room;
             msm_slice_take(slice, points, entries + next, n);
             next += n;
-            if (next < ends[d]) flush(buckets, slice, points, entries + next, end);
+            if (next < ends[d]) flush(buckets, slice);
         }
     }
-    flush(buckets, slice, points, end, end);
+    flush(buckets, slice);
 }
 
 /* A power of two near the square root of n / 2, so that groups and steps cost about the same. */
@@ -70,7 +58,7 @@ static void suffix_sums(struct msm_buckets *buckets, struct msm_slice *slice, ui
         size_t n = 0;
         for (uint32_t a = 1 + j; a < buckets->n_digits; a += length)
             slice->pairs[n++] = (struct msm_pair){.a = a, .b = a + 1};
-        slice->kernel->add_pairs(buckets->records, slice->pairs, n, slice->products, &slice->ahead);
+        slice->kernel->add_pairs(buckets->records, slice->pairs, n, slice->products);
     }
 }
 

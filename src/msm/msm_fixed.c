@@ -48,7 +48,7 @@ static void extend_window(struct msm_slice *slice, uint8_t *points, size_t done,
     slice->entries[n] = (uint32_t)(done - 1) << 1;
     memset(slice->entries + n + 1, 0, (MSM_ENTRY_PADDING - 1) * sizeof *slice->entries);
     slice->kernel->gather(msm_slice_record(slice, 1), points, slice->entries, n + 1);
-    slice->kernel->add_pairs(slice->records, slice->pairs, n, slice->products, &slice->ahead);
+    slice->kernel->add_pairs(slice->records, slice->pairs, n, slice->products);
     slice->kernel->scatter(points + (done + begin) * point_bytes, msm_slice_record(slice, 1), n);
 }
 

@@ -15,8 +15,8 @@ static void gather_g1(void *records, const void *points, const uint32_t *entries
         const g1_affine *ahead = &in[entries[i + 32] >> 1], *p = &in[entries[i] >> 1];
         __builtin_prefetch(ahead);
         __builtin_prefetch((const uint8_t *)(ahead + 1) - 1);
-        __m512i x = fp52_row_from(fp52_load_words(&p->x));
-        __m512i y = fp52_row_from(fp52_load_words(&p->y));
+        __m512i x = fp52_first_row(p);
+        __m512i y = fp52_second_row(p);
         if (__builtin_expect(_mm512_test_epi64_mask(y, y) == 0, 0)) {
             x = flag;
         } else {
@@ -44,7 +44,7 @@ const struct msm_kernel msm_ifma_g1 = {
     .group = &msm_group_g1,
     .record_bytes = ifma_g1_record_bytes,
     .product_bytes = sizeof(struct ifma_g1_block) / LANES,
-    .slice_records = 8192,
+    .slice_records = 4096,
     .add_ns = 55.0,
     .batch_ns = 2800.0,
     .set_infinity = ifma_g1_set_infinity,

@@ -7,10 +7,6 @@
 #define COORDINATE_BYTES (2 * FP52_BYTES)
 #include "msm_ifma_impl.h"
 
-static __m512i row_of(const fp *a) {
-    return fp52_row_from(fp52_load_words(a));
-}
-
 /* -a for a row: zero stays zero. */
 static __m512i negated_if(__m512i row, unsigned negative) {
     const bool keep = negative == 0 || _mm512_test_epi64_mask(row, row) == 0;
@@ -25,10 +21,10 @@ static void gather_g2(void *records, const void *points, const uint32_t *entries
         const g2_affine *ahead = &in[entries[i + 8] >> 1], *p = &in[entries[i] >> 1];
         for (size_t line = 0; line < sizeof *ahead; line += 64)
             __builtin_prefetch((const uint8_t *)ahead + line);
-        __m512i x0 = row_of(&p->x.c0);
-        const __m512i x1 = row_of(&p->x.c1);
-        const __m512i y0 = row_of(&p->y.c0);
-        const __m512i y1 = row_of(&p->y.c1);
+        __m512i x0 = fp52_first_row(&p->x);
+        const __m512i x1 = fp52_second_row(&p->x);
+        const __m512i y0 = fp52_first_row(&p->y);
+        const __m512i y1 = fp52_second_row(&p->y);
         const __m512i y = _mm512_or_si512(y0, y1);
         if (_mm512_test_epi64_mask(y, y) == 0) x0 = flag;
         _mm512_storeu_si512(out, x0);

@@ -148,7 +148,7 @@ FP52_INLINE void SELF(store)(const struct SELF(operands) * o, const struct SELF(
  * has something to multiply while it carries and transposes.
  */
 static void SELF(back)(fp52_pair *inverse, const struct SELF(block) * blocks, uint8_t *records,
-                       const struct msm_pair *pairs, size_t n_blocks, struct msm_ahead *ahead) {
+                       const struct msm_pair *pairs, size_t n_blocks) {
     struct SELF(operands) operands[2];
     fp52_pair own, slope, square, rise;
     size_t i = n_blocks - 1;
@@ -168,14 +168,12 @@ static void SELF(back)(fp52_pair *inverse, const struct SELF(block) * blocks, ui
         V(mul)(&rise, &shifted, &run);
         V(mul)(inverse, inverse, &blocks[next].denominator);
         SELF(store)(o, &blocks[i], x3, rise);
-        msm_ahead_fetch(ahead, 2 * LANES);
         if (i == 0) return;
         i = next;
     }
 }
 
-static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products,
-                            struct msm_ahead *ahead) {
+static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products) {
     const size_t n_blocks = (n + LANES - 1) / LANES;
     fp52_pair inverse;
     if (n == 0) return;
@@ -184,7 +182,7 @@ static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, voi
         pairs[i] = (struct msm_pair){0, 0};
     SELF(forth)(&inverse, products, records, pairs, n_blocks);
     SELF(invert_lanes)(&inverse);
-    SELF(back)(&inverse, products, records, pairs, n_blocks, ahead);
+    SELF(back)(&inverse, products, records, pairs, n_blocks);
 }
 
 static void SELF(set_infinity)(void *records, size_t n) {

@@ -27,27 +27,6 @@ union msm_sum {
     g2 in_g2;
 };
 
-/*
- * Points that will be gathered soon, for kernels to fetch into the cache while they multiply.
- * Random places in a table of gigabytes cost more than an addition does, unless they are asked for
- * early.
- */
-struct msm_ahead {
-    const uint8_t *points;
-    size_t point_bytes;
-    const uint32_t *next, *end; /* entries as gather takes them */
-};
-
-/* Fetches the next `count` points, as far as there are any. */
-static inline void msm_ahead_fetch(struct msm_ahead *ahead, size_t count) {
-    for (; count > 0 && ahead->next < ahead->end; count--) {
-        const uint8_t *point = ahead->points + (*ahead->next++ >> 1) * ahead->point_bytes;
-        for (size_t at = 0; at < ahead->point_bytes; at += 64)
-            __builtin_prefetch(point + at, 0, 2);
-        __builtin_prefetch(point + ahead->point_bytes - 1, 0, 2);
-    }
-}
-
 /* A group on its own: its points' size and its Jacobian sums. add and add_point are complete. */
 struct msm_group {
     size_t point_bytes; /* of g1_affine or g2_affine */
@@ -74,10 +53,9 @@ struct msm_kernel {
     /*
      * All additions of the batch, with one inversion. No a occurs twice, and none is a b of the
      * same batch; a b may occur any number of times. Equal, opposite and infinite operands are
-     * allowed. `pairs` is clobbered behind n. Takes points from `ahead` at its own pace.
+     * allowed. `pairs` is clobbered behind n.
      */
-    void (*add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products,
-                      struct msm_ahead *ahead);
+    void (*add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products);
     /* points[i] = records[i], i < n */
     void (*scatter)(void *points, const void *records, size_t n);
 };

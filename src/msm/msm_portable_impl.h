@@ -90,8 +90,7 @@ static void SELF(add_pair)(SELF(point) * a, const SELF(point) * b, enum SELF(pai
     SELF(third_point)(a, b, &slope);
 }
 
-static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products,
-                            struct msm_ahead *ahead) {
+static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, void *products) {
     SELF(point) *r = records;
     SELF(coordinate) *before = products; /* products of the denominators before each pair */
     SELF(coordinate) product = FIELD(one), denominator, inverse;
@@ -108,7 +107,6 @@ static void SELF(add_pairs)(void *records, struct msm_pair *pairs, size_t n, voi
         FIELD(mul)(&inverse, &product, &before[i]);
         FIELD(mul)(&product, &product, &denominator);
         SELF(add_pair)(a, b, which, &inverse);
-        msm_ahead_fetch(ahead, 2);
     }
 }
 

@@ -37,7 +37,6 @@ void msm_slice_init(struct msm_slice *slice, const struct msm_kernel *kernel, vo
 void msm_slice_reset(struct msm_slice *slice) {
     slice->n_records = 0;
     slice->n_segments = 0;
-    slice->ahead = (struct msm_ahead){0};
 }
 
 void msm_slice_open(struct msm_slice *slice, uint32_t tag) {
@@ -80,13 +79,10 @@ static size_t level_pairs(const struct msm_slice *slice, uint32_t step) {
 }
 
 void msm_slice_reduce(struct msm_slice *slice) {
-    struct msm_ahead nothing = {0};
     for (uint32_t step = 1; step < slice->capacity; step *= 2) {
         const size_t n = level_pairs(slice, step);
         if (n == 0) return;
-        /* The first level needs all of the cache for itself. */
-        slice->kernel->add_pairs(slice->records, slice->pairs, n, slice->products,
-                                 step == 1 ? &nothing : &slice->ahead);
+        slice->kernel->add_pairs(slice->records, slice->pairs, n, slice->products);
     }
 }
 
@@ -99,7 +95,7 @@ static void fold_once(struct msm_slice *slice, void *records, size_t n, size_t o
             slice->pairs[i] = (struct msm_pair){.a = (uint32_t)(1 + begin + i),
                                                 .b = (uint32_t)(offset + begin + i)};
         }
-        slice->kernel->add_pairs(records, slice->pairs, count, slice->products, &slice->ahead);
+        slice->kernel->add_pairs(records, slice->pairs, count, slice->products);
     }
 }
 

@@ -26,7 +26,6 @@ struct msm_slice {
     uint32_t capacity;
     uint32_t n_records; /* in use */
     uint32_t n_segments;
-    struct msm_ahead ahead; /* none, unless the caller sets them; used up by the sums */
 };
 
 size_t msm_slice_bytes(const struct msm_kernel *kernel);

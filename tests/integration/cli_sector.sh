@@ -7,6 +7,7 @@ expect 0 "StackedDrg2KiBV1_1 (5)" "$cuzk" inspect --c1 "$fixture/c1.json"
 expect 0 '"circuit_id": "porep-2k"' "$cuzk" inspect --json --c1 "$fixture/c1.json"
 expect 0 "VALID" "$cuzk" prove --quiet --check-only --c1 "$fixture/c1.json" --miner 1000
 expect 0 '"valid": true' "$cuzk" prove --quiet --json --check-only --c1 "$fixture/c1.json"
+expect 0 "VALID" "$cuzk" prove --quiet --check-only --check-constraints --c1 "$fixture/c1.json"
 expect 1 "CUZK-E-REPLICA-ID" "$cuzk" prove --quiet --check-only --c1 "$fixture/c1.json" --miner 1001
 expect 2 "there is no partition 1" "$cuzk" prove --quiet --check-only --c1 "$fixture/c1.json" --partition 1
 

@@ -22,6 +22,8 @@ expect 2 "is not a number" "$cuzk" prove --c1 x --miner 99999999999999999999999
 expect 2 "is not a number" "$cuzk" prove --c1 x --miner -5
 expect 2 "CUZK-E-UNSUPPORTED: --backend" "$cuzk" prove --c1 x --backend cuda
 expect 2 "CUZK-E-USAGE: --backend" "$cuzk" prove --c1 x --backend gpu
+expect 2 "is too many" "$cuzk" prove --c1 x --threads 5000000000
+expect 2 "is too many" "$cuzk" digest --circuit porep-2k --threads 1025
 expect 2 "give both or none" "$cuzk" prove --c1 x --r 5
 expect 2 "there is no circuit 'porep-3k'" "$cuzk" digest --circuit porep-3k
 expect 2 "there is no circuit 'porep 3KiB'" "$cuzk" digest --circuit porep --size 3KiB

@@ -5,9 +5,14 @@
  * All 32-byte values are canonical, little-endian; integers are little-endian:
  *
  *     partition   replica_id comm_d comm_r comm_c comm_r_last, u32 n, n challenges
- *     challenge   u64 node, path in tree D, path in tree R-last, column c_x, 6 DRG parents'
- * columns, 8 expander parents' columns column      u32 n, n rows, path in tree C path        leaf,
- * root, u32 n, n elements from the leaf up element     u32 index, u32 n, n siblings
+ *     challenge   u64 node, path in tree D, path in tree R-last, column c_x,
+ *                 columns of the 6 DRG parents, columns of the 8 expander parents
+ *
+ *     column      u32 n, n rows, path in tree C
+ *
+ *     path        leaf, root, u32 n, n elements from the leaf up
+ *
+ *     element     u32 index, u32 n, n siblings
  */
 #ifndef TESTS_PARTITION_FIXTURE_H
 #define TESTS_PARTITION_FIXTURE_H

@@ -26,7 +26,7 @@ static void growing_keeps_the_content(void **state) {
     (void)state;
     struct mem_block b = {0};
     assert_int_equal(mem_grow(&b, 10, MEM_INPUT, NULL), CUZK_OK);
-    assert_int_equal(b.class, MEM_INPUT);
+    assert_int_equal(b.kind, MEM_INPUT);
     memcpy(b.ptr, "0123456789", 10);
     assert_int_equal(mem_grow(&b, 50000000, MEM_INPUT, NULL), CUZK_OK);
     assert_memory_equal(b.ptr, "0123456789", 10);

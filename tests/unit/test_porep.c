@@ -248,6 +248,55 @@ static void test_wrong_inputs_are_located(void **state) {
     witness_destroy(&w);
 }
 
+static void expect_wrong_count(const struct porep_partition *partition, const char *where) {
+    struct cuzk_error err = {0};
+    struct witness w;
+    assert_int_equal(porep_witness(shape, system_2k, partition, &w, NULL, &err), CUZK_FIELD_COUNT);
+    assert_string_equal(err.where, where);
+    assert_null(w.block.ptr);
+}
+
+/* Too few or too many challenges or path elements are an error in every build. */
+static void test_wrong_counts_are_refused(void **state) {
+    (void)state;
+    struct porep_challenge challenges[2] = {fixture.challenges[0], fixture.challenges[1]};
+    struct porep_partition partition = fixture.partition;
+    partition.challenges = challenges;
+    for (uint32_t n = 0; n <= 3; n++) {
+        partition.n_challenges = n;
+        if (n != 2) expect_wrong_count(&partition, "partition");
+    }
+    partition.n_challenges = 2;
+    const struct {
+        struct merkle_path *path;
+        const char *where;
+    } cases[] = {{&challenges[0].comm_d, "challenge[0].comm_d"},
+                 {&challenges[1].comm_r_last, "challenge[1].comm_r_last"},
+                 {&challenges[0].c_x.path, "challenge[0].c_x"},
+                 {&challenges[1].drg[5].path, "challenge[1].drg_parent[5]"},
+                 {&challenges[0].exp[7].path, "challenge[0].exp_parent[7]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint32_t right = cases[i].path->n_elements;
+        cases[i].path->n_elements = right - 1;
+        expect_wrong_count(&partition, cases[i].where);
+        cases[i].path->n_elements = right + 1;
+        expect_wrong_count(&partition, cases[i].where);
+        cases[i].path->n_elements = right;
+    }
+}
+
+/* The matrices of another size: the challenges do not fit, and nothing is written past the end. */
+static void test_another_circuit_is_refused(void **state) {
+    (void)state;
+    struct r1cs *other;
+    struct witness w;
+    assert_int_equal(porep_record(porep_shape_by_name("4KiB"), &other, NULL), CUZK_OK);
+    assert_int_equal(porep_witness(shape, other, &fixture.partition, &w, NULL, NULL),
+                     CUZK_INTERNAL);
+    assert_null(w.block.ptr);
+    r1cs_destroy(other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
@@ -260,6 +309,8 @@ int main(void) {
         cmocka_unit_test(test_witness_in_one_go),
         cmocka_unit_test(test_satisfied_and_not),
         cmocka_unit_test(test_wrong_inputs_are_located),
+        cmocka_unit_test(test_wrong_counts_are_refused),
+        cmocka_unit_test(test_another_circuit_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -60,31 +60,32 @@ static void make_witness(struct witness *w, uint64_t seed, uint64_t values,
 struct compare {
     const struct toy_rows *flat;
     uint64_t next;
+    struct toy_rows one; /* the row as bytes; its memory is used again for the next one */
 };
 static void compare_row(void *ctx, uint64_t row, const struct row_lc abc[3]) {
     struct compare *c = ctx;
-    struct toy_rows one = {0};
     assert_int_equal(row, c->next);
-    toy_rows_put(&one, abc);
-    assert_int_equal(one.n_bytes, c->flat->starts[row + 1] - c->flat->starts[row]);
-    assert_memory_equal(one.bytes, c->flat->bytes + c->flat->starts[row], one.n_bytes);
-    toy_rows_free(&one);
+    c->one.n_rows = c->one.n_bytes = 0;
+    toy_rows_put(&c->one, abc);
+    assert_int_equal(c->one.n_bytes, c->flat->starts[row + 1] - c->flat->starts[row]);
+    assert_memory_equal(c->one.bytes, c->flat->bytes + c->flat->starts[row], c->one.n_bytes);
     c->next++;
 }
 
 /* Walks the whole and random slices. */
 static void assert_same_rows(const struct r1cs *r, const struct toy_rows *rows, uint64_t seed) {
     struct toy_random random = {seed};
-    struct compare whole = {.flat = rows};
-    r1cs_walk(r, 0, rows->n_rows, compare_row, &whole);
-    assert_int_equal(whole.next, rows->n_rows);
+    struct compare c = {.flat = rows};
+    r1cs_walk(r, 0, rows->n_rows, compare_row, &c);
+    assert_int_equal(c.next, rows->n_rows);
     for (int i = 0; i < 6; i++) {
         const uint64_t first = toy_below(&random, (uint32_t)rows->n_rows + 1);
         const uint64_t n = toy_below(&random, (uint32_t)(rows->n_rows - first + 1));
-        struct compare slice = {.flat = rows, .next = first};
-        r1cs_walk(r, first, n, compare_row, &slice);
-        assert_int_equal(slice.next, first + n);
+        c.next = first;
+        r1cs_walk(r, first, n, compare_row, &c);
+        assert_int_equal(c.next, first + n);
     }
+    toy_rows_free(&c.one);
 }
 
 static void templates_equal_flat_rows(void **state) {

@@ -74,9 +74,20 @@ static void witness_satisfies(void **state) {
     read_witness(&w, r, &stats);
     if (r1cs_check(r, &w, NULL, NULL, &err) != CUZK_OK) fail_msg("%s: %s", err.where, err.what);
 
-    uint8_t inputs[SHA256_BYTES], aux[SHA256_BYTES];
+    /* What the digests are over is in the file as it is, behind its two counts. */
+    struct mem_block file;
+    size_t n;
+    uint8_t inputs[SHA256_BYTES], aux[SHA256_BYTES], want[SHA256_BYTES];
+    const size_t n_inputs = (size_t)stats.n_inputs * 32, n_aux = (size_t)stats.n_aux * 32;
+    assert_int_equal(file_read(&file, &n, PARAMS "window-2KiB.witness", file_limit, &err), CUZK_OK);
+    assert_int_equal(n, 16 + n_inputs + n_aux);
     assert_int_equal(witness_digest(&w, r1cs_kind_plane(r), inputs, aux, NULL, NULL, NULL),
                      CUZK_OK);
+    sha256(want, (const uint8_t *)file.ptr + 16, n_inputs);
+    assert_memory_equal(inputs, want, sizeof want);
+    sha256(want, (const uint8_t *)file.ptr + 16 + n_inputs, n_aux);
+    assert_memory_equal(aux, want, sizeof want);
+    mem_give(&file);
     witness_destroy(&w);
     r1cs_destroy(r);
 }

@@ -198,6 +198,31 @@ static void too_many_variables(void **state) {
     }
 }
 
+/* 2^depth inputs: each level stamps the one below twice. */
+static void inputs_gadget(struct cs *cs, uint32_t depth) {
+    const struct cs_call call = {.name = "inputs", .key = &depth, .key_bytes = sizeof depth};
+    if (!cs_call_enter(cs, &call)) return;
+    if (depth == 0) cs_alloc_input(cs, &fr_zero);
+    for (int i = 0; depth > 0 && i < 2; i++)
+        inputs_gadget(cs, depth - 1);
+    cs_call_leave(cs, &call);
+}
+
+static void too_many_inputs(void **state) {
+    (void)state;
+    struct cs *cs;
+    struct r1cs *r;
+    struct cuzk_error err = {0};
+    assert_int_equal(cs_create_recorder(&cs, false, NULL), CUZK_OK);
+    inputs_gadget(cs, 29);
+    assert_int_equal(cs_position_of(cs).n_inputs, (1 << 29) + 1);
+    inputs_gadget(cs, 29);
+    assert_int_equal(cs_finish(cs, &r, &err), CUZK_INTERNAL);
+    assert_non_null(strstr(err.what, "2^30 variables"));
+    assert_null(r);
+    cs_destroy(cs);
+}
+
 static void nest(struct cs *cs, int depth) {
     const struct cs_call call = {.name = "nest", .key = &depth, .key_bytes = sizeof depth};
     if (depth == 0 || !cs_call_enter(cs, &call)) return;
@@ -318,6 +343,7 @@ int main(void) {
         cmocka_unit_test(abandoned_recorder),
         cmocka_unit_test(empty_systems),
         cmocka_unit_test(too_many_variables),
+        cmocka_unit_test(too_many_inputs),
         cmocka_unit_test(too_deep),
         cmocka_unit_test(many_blocks),
     };
