@@ -6,6 +6,13 @@
  * share one inversion (Montgomery's trick); equal, opposite and infinite operands leave the batch.
  *
  * plan → msm_scratch_bytes → run on memory of the caller. Plans are values; runs allocate nothing.
+ * Scratch. An MSM takes, for each thread, a slice (about 1 MB: some thousand points that are added
+ * up together), B buckets of 128 bytes in G1 and 256 in G2 (B = 2^(window - 1), up to twice that
+ * where the top window needs it), 5 B bytes of counts, and 8 bytes for each point of a range of at
+ * most 2^20 points, which is sorted at once: so about 1 MB + 2^(window + 6) bytes + 8 MB, whatever
+ * the number of points. Bit sums and fixed bases take a slice for each thread. Scratch of those may
+ * have any alignment.
+ *
  * Threads: a run uses the pool that it is given; runs on different scratch may go on at once, each
  * with a pool of its own.
  */

@@ -18,7 +18,7 @@ static void gather_g2(void *records, const void *points, const uint32_t *entries
     uint8_t *out = records;
     const __m512i flag = _mm512_maskz_set1_epi64(1 << ifma_g2_flag_limb, (long long)ifma_g2_flag);
     for (size_t i = 0; i < n; i++, out += ifma_g2_record_bytes) {
-        const g2_affine *ahead = &in[entries[i + 8] >> 1], *p = &in[entries[i] >> 1];
+        const g2_affine *ahead = &in[entries[i + 16] >> 1], *p = &in[entries[i] >> 1];
         for (size_t line = 0; line < sizeof *ahead; line += 64)
             __builtin_prefetch((const uint8_t *)ahead + line);
         __m512i x0 = fp52_first_row(&p->x);

@@ -2,6 +2,9 @@
 
 #include <assert.h>
 
+/* Vectors are stored whole; the bytes for this are part of msm_slice_bytes. */
+enum { MSM_SLICE_ALIGNMENT = 64 };
+
 /* Largest batch that the slice's memory for pairs and products takes. */
 static size_t max_pairs(const struct msm_kernel *kernel) {
     return kernel->slice_records / 2;
@@ -24,11 +27,13 @@ static size_t lay_out(struct msm_slice *s, const struct msm_kernel *kernel, uint
 
 size_t msm_slice_bytes(const struct msm_kernel *kernel) {
     struct msm_slice s;
-    return lay_out(&s, kernel, NULL);
+    return lay_out(&s, kernel, NULL) + MSM_SLICE_ALIGNMENT;
 }
 
 void msm_slice_init(struct msm_slice *slice, const struct msm_kernel *kernel, void *memory) {
-    lay_out(slice, kernel, memory);
+    uint8_t *aligned = memory;
+    aligned += -(uintptr_t)memory % MSM_SLICE_ALIGNMENT;
+    lay_out(slice, kernel, aligned);
     kernel->set_infinity(slice->records, 1);
     memset(slice->entries, 0, (slice->capacity + MSM_ENTRY_PADDING) * sizeof *slice->entries);
     msm_slice_reset(slice);

@@ -29,7 +29,7 @@ struct msm_slice {
 };
 
 size_t msm_slice_bytes(const struct msm_kernel *kernel);
-/* Lays an empty slice into memory aligned to 64 bytes. */
+/* Lays an empty slice into memory of any alignment. */
 void msm_slice_init(struct msm_slice *slice, const struct msm_kernel *kernel, void *memory);
 
 static inline void *msm_slice_record(const struct msm_slice *slice, size_t i) {

@@ -7,6 +7,7 @@ cuzk_test(test_porep_sizes LABEL full SOURCES unit/test_porep_sizes.c unit/golde
   ARGS 4KiB 16KiB 32KiB 8MiB 512MiB)
 add_test(NAME test_porep_large COMMAND test_porep_sizes 32GiB 64GiB)
 set_tests_properties(test_porep_large PROPERTIES LABELS slow TIMEOUT 1800)
+set_property(TEST test_porep APPEND PROPERTY LABELS threads)
 if(TARGET cuzk_filecoin)
   cuzk_test(test_porep_oracle LABEL oracle TIMEOUT 1800
     SOURCES unit/test_porep_oracle.c unit/golden.c ROOMS circuit filecoin)

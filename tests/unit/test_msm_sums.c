@@ -33,8 +33,9 @@ static void check_on(const struct test_group *group, size_t n, unsigned threads,
     struct guarded scratch;
     union test_sum sum;
     fr log = fr_zero;
-    guarded_take(&scratch, msm_bitsum_scratch_bytes(threads));
-    group->bitsum(&sum, points, bits, n, scratch.ptr, threads, pool);
+    const size_t skew = 8 * (n % 8); /* any alignment will do */
+    guarded_take(&scratch, msm_bitsum_scratch_bytes(threads) + skew);
+    group->bitsum(&sum, points, bits, n, (uint8_t *)scratch.ptr + skew, threads, pool);
     guarded_give(&scratch);
     for (size_t i = 0; i < n; i++) {
         if (bits[i / 64] >> i % 64 & 1) fr_add(&log, &log, &logs[i]);
@@ -128,11 +129,12 @@ static void multiples_of(const struct test_group *group, const fr *base_log, siz
     uint8_t base[sizeof(g2_affine)], wanted[sizeof(g2_affine)];
     if (pool_size > 0) assert_int_equal(pool_create(&pool, pool_size, NULL), CUZK_OK);
     group->points_of(base, base_log, 1);
-    guarded_take(&table, group->table_bytes());
-    guarded_take(&scratch, fixed_base_scratch_bytes(threads));
-    group->table_init(table.ptr, base, pool);
+    guarded_take(&table, group->table_bytes() + 8);
+    guarded_take(&scratch, fixed_base_scratch_bytes(threads) + 8);
+    group->table_init((uint8_t *)table.ptr + 8, base, pool);
     memset(points, 0xee, (n + 1) * group->point_bytes);
-    group->fixed_mul(points, table.ptr, scalars, n, scratch.ptr, threads, pool);
+    group->fixed_mul(points, (uint8_t *)table.ptr + 8, scalars, n, (uint8_t *)scratch.ptr + 8,
+                     threads, pool);
     for (size_t i = 0; i < n; i++) {
         fr log;
         fr_from_words(&log, &scalars[i]);
