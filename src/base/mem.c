@@ -2,12 +2,14 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+static const size_t heap_align = 64;
 static const size_t page = 4096;
 static const size_t huge_page = (size_t)2 << 20;
 
@@ -28,7 +30,7 @@ static void count_down(enum mem_class kind, size_t bytes) {
 }
 
 static size_t round_up(size_t bytes) {
-    const size_t unit = bytes >= huge_page ? huge_page : page;
+    const size_t unit = bytes >= huge_page ? huge_page : bytes >= MEM_MAP_BYTES ? page : heap_align;
     return (bytes + unit - 1) / unit * unit;
 }
 
@@ -42,32 +44,62 @@ static cuzk_status no_memory(size_t bytes, enum mem_class kind, struct cuzk_erro
                      "%zu bytes could not be mapped (%zu in use)", bytes, mem_in_use_total());
 }
 
+static bool is_mapped(size_t bytes) {
+    return bytes >= MEM_MAP_BYTES;
+}
+
+/* Zeroed memory of a rounded size; NULL: none. */
+static void *obtain(size_t bytes) {
+    if (!is_mapped(bytes)) {
+        void *ptr = aligned_alloc(heap_align, bytes);
+        return ptr != NULL ? memset(ptr, 0, bytes) : NULL;
+    }
+    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (ptr == MAP_FAILED) return NULL;
+    advise(ptr, bytes);
+    return ptr;
+}
+
 cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class kind,
                      struct cuzk_error *err) {
     *out = (struct mem_block){.kind = kind};
     if (bytes > SIZE_MAX / 2) return no_memory(bytes, kind, err);
-    const size_t mapped = round_up(bytes > 0 ? bytes : 1);
-    void *ptr = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (ptr == MAP_FAILED) return no_memory(bytes, kind, err);
-    advise(ptr, mapped);
-    count_up(kind, mapped);
+    const size_t rounded = round_up(bytes > 0 ? bytes : 1);
+    void *ptr = obtain(rounded);
+    if (ptr == NULL) return no_memory(bytes, kind, err);
+    count_up(kind, rounded);
     out->ptr = ptr;
-    out->bytes = mapped;
+    out->bytes = rounded;
     return CUZK_OK;
 }
 
 void mem_give(struct mem_block *block) {
     if (block->ptr == NULL) return;
-    munmap(block->ptr, block->bytes);
+    if (is_mapped(block->bytes)) {
+        munmap(block->ptr, block->bytes);
+    } else {
+        free(block->ptr);
+    }
     count_down(block->kind, block->bytes);
     block->ptr = NULL;
     block->bytes = 0;
+}
+
+/* A heap block moves to a new block, whatever that one is. */
+static cuzk_status grow_from_heap(struct mem_block *block, size_t bytes, struct cuzk_error *err) {
+    struct mem_block larger;
+    CUZK_TRY(mem_take(&larger, bytes, block->kind, err));
+    memcpy(larger.ptr, block->ptr, block->bytes);
+    mem_give(block);
+    *block = larger;
+    return CUZK_OK;
 }
 
 cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class kind,
                      struct cuzk_error *err) {
     if (block->ptr == NULL) return mem_take(block, bytes, kind, err);
     if (bytes <= block->bytes) return CUZK_OK;
+    if (!is_mapped(block->bytes)) return grow_from_heap(block, bytes, err);
     if (bytes > SIZE_MAX / 2) return no_memory(bytes, block->kind, err);
     const size_t mapped = round_up(bytes);
     void *ptr = mremap(block->ptr, block->bytes, mapped, MREMAP_MAYMOVE);

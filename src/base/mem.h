@@ -1,9 +1,10 @@
 /*
- * Large buffers: mapped, counted by class, never through malloc.
+ * Buffers counted by class; large ones mapped, never through malloc.
  *
- * A block is an anonymous mapping, advised for huge pages when it is large enough, zeroed, and
- * returned to the system when it is given back. Everything of 1 MiB or more is taken here, so that
- * resident memory is the sum of what is live and mem_in_use() can be held against a plan.
+ * A block of MEM_MAP_BYTES or more is an anonymous mapping, advised for huge pages when it is large
+ * enough, and returned to the system when it is given back, so that resident memory is the sum of
+ * what is live and mem_in_use() can be held against a plan. A smaller one comes from the heap,
+ * where a sanitizer sees its ends. All are zeroed and aligned to 64 bytes at least.
  *
  * Threads: all functions may be called from any thread; a block is owned by one at a time.
  */
@@ -27,8 +28,10 @@ enum mem_class {
     MEM_CLASSES
 };
 
+enum { MEM_MAP_BYTES = 128 << 10 };
+
 struct mem_block {
-    void *ptr; /* page-aligned, zeroed; NULL: no block */
+    void *ptr; /* NULL: no block */
     size_t bytes;
     enum mem_class kind;
 };
@@ -41,7 +44,7 @@ CUZK_NODISCARD cuzk_status mem_take(struct mem_block *out, size_t bytes, enum me
 void mem_give(struct mem_block *block);
 
 /*
- * Grows a block to at least `bytes`, keeping its content (mremap; the address may change). An empty
+ * Grows a block to at least `bytes`, keeping its content; the address may change. An empty
  * block is taken with `kind`. Errors: NO_MEMORY; the block is then unchanged.
  */
 CUZK_NODISCARD cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class kind,

@@ -37,6 +37,33 @@ static void growing_keeps_the_content(void **state) {
     assert_int_equal(mem_in_use(MEM_INPUT), 0);
 }
 
+static void small_and_large_blocks_grow_into_each_other(void **state) {
+    (void)state;
+    struct mem_block b = {0};
+    size_t filled = 0;
+    for (size_t n = 1; n < 4 * MEM_MAP_BYTES; n = 2 * n + 63) {
+        assert_int_equal(mem_grow(&b, n, MEM_INPUT, NULL), CUZK_OK);
+        assert_int_equal((uintptr_t)b.ptr % 64, 0);
+        assert_int_equal(mem_in_use(MEM_INPUT), b.bytes);
+        unsigned char *p = b.ptr;
+        for (size_t i = 0; i < filled; i++)
+            assert_int_equal(p[i], (unsigned char)(i * 7 + 1));
+        for (size_t i = filled; i < b.bytes; i++)
+            assert_int_equal(p[i], 0);
+        for (; filled < b.bytes; filled++)
+            p[filled] = (unsigned char)(filled * 7 + 1);
+    }
+    mem_give(&b);
+    assert_int_equal(mem_in_use(MEM_INPUT), 0);
+    for (size_t n = MEM_MAP_BYTES - 65; n < MEM_MAP_BYTES + 65; n++) {
+        assert_int_equal(mem_take(&b, n, MEM_INPUT, NULL), CUZK_OK);
+        assert_true(b.bytes >= n);
+        memset(b.ptr, 1, b.bytes);
+        mem_give(&b);
+    }
+    assert_int_equal(mem_in_use(MEM_INPUT), 0);
+}
+
 static void impossible_sizes_are_refused_with_a_text(void **state) {
     (void)state;
     struct mem_block b;
@@ -93,6 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_zeroed_aligned_and_counted),
         cmocka_unit_test(growing_keeps_the_content),
+        cmocka_unit_test(small_and_large_blocks_grow_into_each_other),
         cmocka_unit_test(impossible_sizes_are_refused_with_a_text),
         cmocka_unit_test(reclassing_moves_the_count),
         cmocka_unit_test(counts_hold_under_threads),

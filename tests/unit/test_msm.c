@@ -3,7 +3,10 @@
 #include "msm_sort.h"
 #include "unit/msm_testing.h"
 
-enum { MAX_POINTS = 65536 };
+enum {
+    MAX_POINTS = 65536,
+    RANGE = 1 << 20, /* points that an MSM sorts at once */
+};
 
 /* What every case works on; taken once, since making points is slow. */
 static struct mem_block points_block, logs_block, scalars_block;
@@ -374,6 +377,37 @@ static void g2_smaller_runs(void **state) {
     smaller_runs_than_planned(&test_g2);
 }
 
+/* The second range adds to buckets that are full already. */
+static void g1_more_points_than_a_range(void **state) {
+    (void)state;
+    const size_t n = RANGE + 1000;
+    struct mem_block p, l, k;
+    fr first, step;
+    assert_int_equal(mem_take(&p, n * sizeof(g1_affine), MEM_OTHER, NULL), CUZK_OK);
+    assert_int_equal(mem_take(&l, n * sizeof(fr), MEM_OTHER, NULL), CUZK_OK);
+    assert_int_equal(mem_take(&k, n * sizeof(fr_words), MEM_OTHER, NULL), CUZK_OK);
+    points = p.ptr;
+    logs = l.ptr;
+    scalars = k.ptr;
+    test_random_fr(&first, 13);
+    test_random_fr(&step, 14);
+    test_g1.progression(points, logs, n, &first, &step);
+    uint64_t x = 1;
+    for (size_t i = 0; i < n; i++) {
+        for (int j = 0; j < 4; j++) {
+            x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            scalars[i].l[j] = j < 3 ? x : x >> 2;
+        }
+    }
+    check(&test_g1, n, "random, in two ranges");
+    points = points_block.ptr;
+    logs = logs_block.ptr;
+    scalars = scalars_block.ptr;
+    mem_give(&p);
+    mem_give(&l);
+    mem_give(&k);
+}
+
 /* The header's promise for the scratch: 2^22 points on two threads in less than 150 MB. */
 static void scratch_stays_small(void **state) {
     (void)state;
@@ -403,6 +437,7 @@ int main(void) {
         cmocka_unit_test(g2_smaller_runs),
         cmocka_unit_test(g1_large),
         cmocka_unit_test(g2_large),
+        cmocka_unit_test(g1_more_points_than_a_range),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
