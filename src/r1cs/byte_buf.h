@@ -1,6 +1,6 @@
 /*
- * A growable array of bytes: on the heap while small, from mem.h (class MEM_MATRICES) from 1 MiB.
- * Zero-initialise. Also used for arrays of plain structs, by byte size, and for scratch.
+ * A growable array of bytes in a block of class MEM_MATRICES. Zero-initialise. Also used for arrays
+ * of plain structs, by byte size, and for scratch.
  */
 #ifndef R1CS_BYTE_BUF_H
 #define R1CS_BYTE_BUF_H
@@ -11,8 +11,8 @@
 #include "mem.h"
 
 struct byte_buf {
-    uint8_t *data;
-    size_t n, capacity; /* bytes */
+    uint8_t *data; /* block.ptr */
+    size_t n;      /* bytes in use; there is room for block.bytes */
     struct mem_block block;
 };
 

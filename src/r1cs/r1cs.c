@@ -14,9 +14,9 @@ void template_deinit(struct template *t) {
 }
 
 size_t template_bytes(const struct template *t) {
-    return sizeof *t + t->key.capacity + t->items.capacity + t->code.capacity +
-           t->bindings.capacity + t->bit_runs.capacity + t->scopes.capacity + t->out.capacity +
-           t->out_vars.capacity;
+    return sizeof *t + t->key.block.bytes + t->items.block.bytes + t->code.block.bytes +
+           t->bindings.block.bytes + t->bit_runs.block.bytes + t->scopes.block.bytes +
+           t->out.block.bytes + t->out_vars.block.bytes;
 }
 
 uint32_t template_find(const struct template *t, uint32_t row) {

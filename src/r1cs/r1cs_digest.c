@@ -193,8 +193,9 @@ cuzk_status r1cs_get_stats(struct r1cs *r, struct r1cs_stats *out, struct pool *
                                .b_aux_density = count_bits(r->b_aux, root->n_aux),
                                .b_input_density = count_bits(r->b_input, root->n_inputs + 1),
                                .n_templates = r->n_templates};
-    out->bytes = sizeof *r + r->templates.capacity - r->templates.n + r->dict.entries.capacity +
-                 r->shapes.shapes.capacity + r->shapes.tables.capacity + r->shapes.values.capacity;
+    out->bytes = sizeof *r + r->templates.block.bytes - r->templates.n +
+                 r->dict.entries.block.bytes + r->shapes.shapes.block.bytes +
+                 r->shapes.tables.block.bytes + r->shapes.values.block.bytes;
     for (uint32_t i = 0; i < r->n_templates; i++) {
         const struct template *t = template_at(r, i);
         out->bytes += template_bytes(t);
