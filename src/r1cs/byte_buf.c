@@ -29,7 +29,6 @@ bool byte_buf_put(struct byte_buf *b, const void *data, size_t n_bytes) {
 }
 
 void byte_buf_trim(struct byte_buf *b) {
-    if (b->block.bytes >= MEM_MAP_BYTES) return; /* untouched pages cost nothing */
     struct byte_buf exact;
     if (byte_buf_take(&exact, b->n, NULL) != CUZK_OK) return; /* the larger one is as good */
     if (b->n > 0) memcpy(exact.data, b->data, b->n);
