@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
     printf("kernel       log_n threads   forward   inverse coset-fwd coset-inv  tables\n");
     if (ntt_ifma() != NULL) line(ntt_ifma(), log_n, a, pool, repeats);
     line(&ntt_portable, log_n, a, pool, repeats);
-    printf("bit reversal alone (in each of them): %.1f ms\n",
+    printf("bit reversal alone (in forward and inverse): %.1f ms\n",
            1e3 * permutation(log_n, a, pool, repeats));
     mem_give(&block);
     pool_destroy(pool);

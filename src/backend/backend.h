@@ -23,8 +23,8 @@ struct backend_domain;
 
 enum backend_transform {
     TRANSFORM_INVERSE,       /* values on the domain to coefficients */
-    TRANSFORM_COSET_FORWARD, /* coefficients to values on the coset */
-    TRANSFORM_COSET_INVERSE, /* values on the coset to coefficients */
+    TRANSFORM_COSET_FORWARD, /* coefficients to values on the coset, in an order of the backend's */
+    TRANSFORM_COSET_INVERSE, /* values on the coset, in that order, to coefficients */
 };
 
 struct backend {

@@ -33,7 +33,8 @@ cuzk_status file_pread(int fd, void *out, size_t n, uint64_t offset, const char 
 cuzk_status file_read(struct mem_block *out, size_t *n_bytes, const char *path, size_t limit,
                       struct cuzk_error *err) {
     *out = (struct mem_block){0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* O_NONBLOCK: a pipe without a writer is to be refused, not waited for. */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return open_error(path, err);
     struct stat st;
     cuzk_status s = CUZK_OK;
@@ -65,6 +66,10 @@ cuzk_status file_begin(struct out_file *f, const char *path, struct cuzk_error *
         errno = ENAMETOOLONG;
         return write_error(path, err);
     }
+    /* The rename would replace a device or a pipe, and could not replace a folder. */
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return error_set(err, CUZK_FILE_WRITE, path, "name a file", "it is not a regular file");
     snprintf(f->temporary, sizeof f->temporary, "%s.part-XXXXXX", path);
     const int fd = mkostemp(f->temporary, O_CLOEXEC);
     if (fd < 0) {

@@ -20,8 +20,9 @@ CUZK_NODISCARD cuzk_status file_read(struct mem_block *out, size_t *n_bytes, con
 
 /*
  * A file that appears under its name only when it is complete: file_begin() opens a temporary
- * beside it, file_commit() syncs and renames it, file_abandon() removes it. After commit or abandon
- * the struct may be reused. file_abandon() after a failed commit, or twice, does nothing.
+ * beside it, file_commit() syncs and renames it, file_abandon() removes it. What is there under the
+ * name and is no regular file (a folder, a pipe, a device) is refused at once. After commit or
+ * abandon the struct may be reused. file_abandon() after a failed commit, or twice, does nothing.
  */
 struct out_file {
     FILE *stream; /* write here; errors may be left for file_commit() to find */

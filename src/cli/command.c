@@ -15,6 +15,12 @@ const char *format_bytes(char out[32], uint64_t bytes) {
     return out;
 }
 
+void note_replica_id(bool miner_given, bool checked) {
+    if (checked) return;
+    fprintf(stderr, "note: without %s the replica id is taken from the file unchecked\n",
+            miner_given ? "a SectorNum in the file" : "--miner");
+}
+
 cuzk_status check_threads(uint64_t threads, struct cuzk_error *err) {
     if (threads <= 1024) return CUZK_OK;
     return error_set(err, CUZK_USAGE, "--threads", "give at most 1024", "%" PRIu64 " is too many",

@@ -22,6 +22,9 @@ cuzk_status command_verify(int argc, char **argv, struct cuzk_error *err);
 /* "1.11 GB"; out has at least 32 bytes and is returned. */
 const char *format_bytes(char out[32], uint64_t bytes);
 
+/* A note on stderr where the replica id was not checked, and why. */
+void note_replica_id(bool miner_given, bool checked);
+
 /* Is the value of --threads sensible? 0 means all processors. Errors: USAGE. */
 CUZK_NODISCARD cuzk_status check_threads(uint64_t threads, struct cuzk_error *err);
 

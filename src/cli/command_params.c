@@ -231,7 +231,7 @@ cuzk_status command_params(int argc, char **argv, struct cuzk_error *err) {
     if (strcmp(what, "setup") == 0) return params_setup(argc - 1, argv + 1, err);
     if (strcmp(what, "list") == 0) return params_list(argc - 1, argv + 1, err);
     if (strcmp(what, "check") == 0) return params_check(argc - 1, argv + 1, err);
-    if (strcmp(what, "--help") == 0) {
+    if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0) {
         printf(
             "usage: cuzk params setup|list|check [options]\n\n"
             "`cuzk params setup --help` and so on explain each.\n");

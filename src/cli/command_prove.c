@@ -148,10 +148,13 @@ static cuzk_status read_and_check(struct prove_objects *o, const struct prove_re
     return CUZK_OK;
 }
 
+static bool replica_id_checked(const struct prove_request *req, const struct prove_objects *o) {
+    return req->miner.given && o->info.has_sector_number;
+}
+
 static void print_warnings(const struct prove_request *req, const struct prove_objects *o,
                            const struct prove_result *result) {
-    if (!req->miner.given)
-        fprintf(stderr, "note: without --miner the replica id is taken from the file unchecked\n");
+    note_replica_id(req->miner.given, replica_id_checked(req, o));
     if (req->check_only) return;
     if (o->info.non_interactive)
         fprintf(stderr,
@@ -189,7 +192,7 @@ static void print_json(const struct prove_request *req, const struct prove_objec
     json_object_begin(&j, NULL);
     json_bool(&j, "valid", true);
     json_string(&j, "circuit_id", o->info.circuit_id);
-    json_bool(&j, "replica_id_checked", req->miner.given && o->info.has_sector_number);
+    json_bool(&j, "replica_id_checked", replica_id_checked(req, o));
     json_double(&j, "decode_seconds", result->decode_seconds);
     json_double(&j, "check_seconds", result->check_seconds);
     if (!req->check_only) {

@@ -12,6 +12,14 @@ struct verify_request {
     struct option_u64 miner, partition;
 };
 
+/* Puts the partition before the place in its proof: `partition 3, A`. */
+static void name_partition(struct cuzk_error *err, unsigned partition) {
+    char place[64];
+    snprintf(place, sizeof place, "%.63s", err->where);
+    snprintf(err->where, sizeof err->where, "partition %u%s%s", partition,
+             place[0] != '\0' ? ", " : "", place);
+}
+
 static cuzk_status verify_partitions(const struct proof_file *f, const struct vkey *vk,
                                      struct cuzk_error *err) {
     const size_t n_inputs = c1_public_inputs_count(f->c1);
@@ -23,8 +31,7 @@ static cuzk_status verify_partitions(const struct proof_file *f, const struct vk
     for (unsigned i = 0; i < f->n && s == CUZK_OK; i++) {
         c1_public_inputs(f->c1, f->first + i, inputs);
         s = groth16_verify(vk, inputs, n_inputs, f->proof + (size_t)i * PROOF_BYTES, NULL, err);
-        if (s != CUZK_OK && err->where[0] == '\0')
-            snprintf(err->where, sizeof err->where, "partition %u", f->first + i);
+        if (s != CUZK_OK) name_partition(err, f->first + i);
     }
     free(inputs);
     return s;
@@ -38,6 +45,7 @@ static cuzk_status run(const struct verify_request *req, struct cuzk_error *err)
     const struct porep_shape *shape = registered_seal_shape(c1_registered(f.c1));
     const struct c1_claims claims = {.has_miner = req->miner.given, .miner = req->miner.value};
     cuzk_status s = c1_check_replica_id(f.c1, &claims, err);
+    note_replica_id(req->miner.given, s != CUZK_OK || c1_replica_id_checkable(f.c1, &claims));
     if (s == CUZK_OK)
         s = circuit_file_find(&place, req->vk != NULL ? req->vk : req->params_dir, shape, "vk",
                               err);

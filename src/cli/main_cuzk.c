@@ -36,14 +36,23 @@ static int fail(const struct cuzk_error *err) {
     return status_exit_code(err->code);
 }
 
+/* The exit code of a success, once its output has arrived. */
+static int succeed(void) {
+    struct cuzk_error err = {0};
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) return 0;
+    error_set(&err, CUZK_FILE_WRITE, "standard output", "check the disk or the pipe",
+              "the result could not be written");
+    return fail(&err);
+}
+
 int main(int argc, char **argv) {
     if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         print_usage(stdout);
-        return 0;
+        return succeed();
     }
     if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
         printf("cuzk %s\n", cuzk_version());
-        return 0;
+        return succeed();
     }
     struct cuzk_error err = {0};
     if (argc < 2) {
@@ -53,13 +62,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < N_COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) != 0) continue;
         const cuzk_status s = commands[i].run(argc - 1, argv + 1, &err);
-        if (s != CUZK_OK) return fail(&err);
-        if (fflush(stdout) != 0 || ferror(stdout)) {
-            error_set(&err, CUZK_FILE_WRITE, "standard output", "check the disk or the pipe",
-                      "the result could not be written");
-            return fail(&err);
-        }
-        return 0;
+        return s == CUZK_OK ? succeed() : fail(&err);
     }
     error_set(&err, CUZK_USAGE, argv[1], "see cuzk --help", "there is no such command");
     return fail(&err);

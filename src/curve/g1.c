@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <blst.h>
+#include <sodium.h>
 
 static_assert(sizeof(g1_affine) == sizeof(blst_p1_affine) && sizeof(g1) == sizeof(blst_p1),
               "points of G1 are blst's");
@@ -64,6 +65,7 @@ void g1_mul(g1 *out, const g1 *a, const fr *k) {
     uint8_t bytes[32];
     fr_to_bytes(bytes, k);
     blst_p1_mult((blst_p1 *)out, as_blst(a), bytes, 255);
+    sodium_memzero(bytes, sizeof bytes); /* k may be a blinding factor */
 }
 
 bool g1_equal(const g1 *a, const g1 *b) {

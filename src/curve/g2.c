@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <blst.h>
+#include <sodium.h>
 
 static_assert(sizeof(g2_affine) == sizeof(blst_p2_affine) && sizeof(g2) == sizeof(blst_p2),
               "points of G2 are blst's");
@@ -68,6 +69,7 @@ void g2_mul(g2 *out, const g2 *a, const fr *k) {
     uint8_t bytes[32];
     fr_to_bytes(bytes, k);
     blst_p2_mult((blst_p2 *)out, as_blst(a), bytes, 255);
+    sodium_memzero(bytes, sizeof bytes); /* k may be a blinding factor */
 }
 
 bool g2_equal(const g2 *a, const g2 *b) {

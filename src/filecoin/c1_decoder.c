@@ -96,7 +96,8 @@ static cuzk_status next_type(struct c1_decoder *d, uint8_t *type) {
         c1_array_bounds(d, &least, &most);
         if (f->count == most)
             return c1_fail(d, CUZK_FIELD_COUNT, NULL,
-                           "another element follows, but there are to be %" PRIu32, most);
+                           "another element follows the last one; %" PRIu32 " belong%s here", most,
+                           most == 1 ? "s" : "");
         f->count++;
         *type = info->element;
         return CUZK_OK;
@@ -192,7 +193,7 @@ static cuzk_status end_array(struct c1_decoder *d) {
     c1_array_bounds(d, &least, &most);
     if (count < least) {
         f->count = 0; /* the path is to name the array, not its last element */
-        return c1_fail(d, CUZK_FIELD_COUNT, NULL, "%" PRIu32 " elements are given, not %" PRIu32,
+        return c1_fail(d, CUZK_FIELD_COUNT, NULL, "%" PRIu32 " of %" PRIu32 " elements are given",
                        count, least);
     }
     CUZK_TRY(c1_leaving(d));
@@ -297,7 +298,10 @@ static cuzk_status end_name(struct c1_decoder *d) {
 }
 
 static cuzk_status end_base64(struct c1_decoder *d) {
-    if (!base64_finish(&d->base64)) return c1_fail(d, CUZK_BASE64, NULL, "%s", d->base64.fault);
+    if (!base64_finish(&d->base64)) {
+        d->at = d->file_anchor + d->base64_chars; /* the string's end, not its beginning */
+        return c1_fail(d, CUZK_BASE64, NULL, "%s", d->base64.fault);
+    }
     d->stream = &d->inner;
     d->at = d->inner.consumed;
     CUZK_TRY(check_inner(d, json_finish(&d->inner)));

@@ -467,7 +467,8 @@ cuzk_status json_finish(struct json_stream *s) {
     const bool complete_number = s->state == ST_ZERO || s->state == ST_INTEGER ||
                                  s->state == ST_FRACTION || s->state == ST_EXPONENT;
     if (complete_number && s->depth == 0) CUZK_TRY(end_number(s));
-    if (s->state != ST_DONE)
-        return fault(s, CUZK_JSON_TRUNCATED, s->consumed, "the text ends in the middle");
-    return CUZK_OK;
+    if (s->state == ST_DONE) return CUZK_OK;
+    const bool nothing = s->state == ST_VALUE && s->depth == 0;
+    return fault(s, CUZK_JSON_TRUNCATED, s->consumed,
+                 nothing ? "the text is empty" : "the text ends in the middle");
 }

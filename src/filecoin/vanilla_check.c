@@ -65,7 +65,7 @@ static cuzk_status bad(const struct subject *s, cuzk_status code, const char *wh
     va_start(args, fmt);
     vsnprintf(where + n, sizeof where - (size_t)n, fmt, args);
     va_end(args);
-    snprintf(sentence, sizeof sentence, "%s, in the challenge", what);
+    snprintf(sentence, sizeof sentence, "%s, in the challenge's object", what);
     c1_offset_append(sentence, sizeof sentence, &s->copies->offset, c1->wrapped);
     return error_set(s->err, code, where, c1_hint(code), "%s", sentence);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "g1.h"
+#include "groth16_common.h"
 #include "ntt.h"
 
 static const char fetch_again[] = "fetch or make the file again";
@@ -46,12 +47,6 @@ void param_layout_of_circuit(struct param_layout *out, const struct r1cs_stats *
                   [SECTION_B_G2] = n_b},
     };
     param_layout_place(out);
-}
-
-static bool all_zero(const uint8_t *data, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (data[i] != 0) return false;
-    return true;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "groth16_common.h"
 #include "hash.h"
 #include "mem.h"
 
@@ -57,6 +58,7 @@ static cuzk_status digest_slices(crypto_generichash_state *state, uint8_t *buffe
 cuzk_status param_digest(char out[PARAM_DIGEST_HEX + 1], const struct param_source *src,
                          const struct progress *progress, struct cuzk_error *err) {
     struct mem_block buffer;
+    CUZK_TRY(sodium_ready(err));
     CUZK_TRY(mem_take(&buffer, DIGEST_SLICE, MEM_OTHER, err));
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES_MAX);
@@ -80,6 +82,17 @@ cuzk_status param_digest_check(const char *path, const struct network_file *entr
     return error_set(err, CUZK_PARAM_DIGEST, path,
                      "fetch the file again; parameters made here must not carry a network name",
                      "digest %s, the network's file has %s", digest, entry->digest);
+}
+
+cuzk_status param_explain_counts(const struct param_source *src, const struct progress *progress,
+                                 struct cuzk_error *err) {
+    const struct network_file *entry = network_file_by_path(src->name);
+    char digest[PARAM_DIGEST_HEX + 1];
+    if (entry == NULL || param_digest(digest, src, progress, NULL) != CUZK_OK)
+        return CUZK_PARAM_CIRCUIT;
+    const struct network_file *other = network_file_by_digest(digest);
+    if (other == NULL || other == entry) return CUZK_PARAM_CIRCUIT;
+    return param_digest_check(src->name, entry, digest, err);
 }
 
 static cuzk_status too_long(const char *dir, struct cuzk_error *err) {

@@ -3,8 +3,7 @@
  * the digest that identifies them, and where a circuit's file is looked for.
  *
  * Development parameters never carry a name of the network's: they are `<circuit id>.dev.params`
- * and
- * `<circuit id>.dev.vk`.
+ * and `<circuit id>.dev.vk`.
  */
 #ifndef GROTH16_PARAM_NAMES_H
 #define GROTH16_PARAM_NAMES_H
@@ -30,7 +29,7 @@ const struct network_file *network_file_by_digest(const char *digest);
 
 /*
  * Digest of a source, as in the table. The bytes are read once, in slices.
- * Errors: FILE_READ, NO_MEMORY, CANCELLED.
+ * Errors: FILE_READ, NO_MEMORY, CANCELLED, RANDOMNESS.
  */
 CUZK_NODISCARD cuzk_status param_digest(char out[PARAM_DIGEST_HEX + 1],
                                         const struct param_source *src,
@@ -42,6 +41,15 @@ CUZK_NODISCARD cuzk_status param_digest(char out[PARAM_DIGEST_HEX + 1],
  */
 CUZK_NODISCARD cuzk_status param_digest_check(const char *path, const struct network_file *entry,
                                               const char *digest, struct cuzk_error *err);
+
+/*
+ * What to say of a file whose counts are another circuit's, `err` saying so already: PARAM_CIRCUIT,
+ * or, if it is another of the network's files under a name of the network's, PARAM_SWAPPED, and
+ * `err` says that.
+ */
+CUZK_NODISCARD cuzk_status param_explain_counts(const struct param_source *src,
+                                                const struct progress *progress,
+                                                struct cuzk_error *err);
 
 /* Where a circuit's file was found. */
 struct param_place {

@@ -1,5 +1,6 @@
 #include "param_stamp.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,8 +72,9 @@ static uint64_t wall_clock_ns(void) {
 bool param_stamp_write(const char *params_path, const struct param_stamp *stamp) {
     enum { TICK_NS = 50000000 };
     if (wall_clock_ns() < stamp->identity.ctime_ns + TICK_NS) {
-        const struct timespec tick = {.tv_nsec = TICK_NS};
-        nanosleep(&tick, NULL);
+        struct timespec left = {.tv_nsec = TICK_NS};
+        while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+        }
         struct stat st; /* has it changed meanwhile? */
         if (stat(params_path, &st) != 0 ||
             (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec !=

@@ -7,6 +7,7 @@
 
 #include "bit_plane.h"
 #include "clock.h"
+#include "groth16_common.h"
 #include "ntt.h"
 #include "prover_sums.h"
 
@@ -23,14 +24,6 @@ struct pending_proof {
     struct selection b;
     struct mem_block block; /* owns b's arrays, class MEM_PENDING */
 };
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
-static size_t align64(size_t n) {
-    return (n + 63) / 64 * 64;
-}
 
 static size_t domain_bytes(const struct prover_key *key) {
     return sizeof(fr) << key->log_n;
@@ -236,6 +229,7 @@ cuzk_status prover_start(struct pending_proof **out, const struct prover_key *ke
                          struct prover_timings *timings, struct cuzk_error *err) {
     *out = NULL;
     CUZK_TRY(check_witness(key, witness, err));
+    CUZK_TRY(sodium_ready(err));
     const uint64_t t = clock_ns();
     struct start s = {.key = key, .witness = witness, .options = options};
     struct pending_proof *p = NULL;

@@ -8,7 +8,7 @@
  * while the next partition is started.
  *
  * Memory is planned: prover_plan says the bytes of each class that a start and a finish take, and
- * they take no more.
+ * they take no more, beside the few hundred KB of r1cs_evaluate().
  */
 #ifndef GROTH16_PROVER_H
 #define GROTH16_PROVER_H
@@ -48,7 +48,7 @@ struct pending_proof;
 /*
  * The witness is read during the call only. It must have the circuit's counts; whether it satisfies
  * the system is not looked at (the proof is then invalid, and verification says so).
- * Errors: NO_MEMORY, CANCELLED, INTERNAL (counts).
+ * Errors: NO_MEMORY, CANCELLED, RANDOMNESS, INTERNAL (counts).
  */
 CUZK_NODISCARD cuzk_status prover_start(struct pending_proof **out, const struct prover_key *key,
                                         const struct witness *witness,

@@ -90,9 +90,7 @@ static void gather_query(struct gather g, const struct query *q, const uint64_t 
     for (uint32_t i = 0; i < q->n_inputs; i++)
         take_point(&g);
     for (size_t w = 0; w < plane_words(n_aux); w++) {
-        const size_t left = n_aux - 64 * w;
-        const uint64_t valid = left >= 64 ? UINT64_MAX : ((uint64_t)1 << left) - 1;
-        const uint64_t present = q->aux_plane[w] & valid;
+        const uint64_t present = q->aux_plane[w] & plane_valid_bits(w, n_aux);
         uint64_t elements = present & ~kind[w];
         const size_t first = g.next_in; /* of this word's points */
         for (; elements != 0; elements &= elements - 1) {

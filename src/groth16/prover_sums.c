@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "bit_plane.h"
+#include "groth16_common.h"
 
 static size_t query_scalars(const struct query *q) {
     return (size_t)q->n_inputs + q->n_elements;
@@ -20,8 +21,7 @@ size_t selection_bytes(const struct query *q) {
 /* Values that the plane selects, in order, as canonical words. */
 static fr_words *select_scalars(fr_words *out, const fr *values, const uint64_t *plane, size_t n) {
     for (size_t w = 0; w < plane_words(n); w++) {
-        const size_t left = n - 64 * w;
-        uint64_t bits = plane[w] & (left >= 64 ? UINT64_MAX : ((uint64_t)1 << left) - 1);
+        uint64_t bits = plane[w] & plane_valid_bits(w, n);
         for (; bits != 0; bits &= bits - 1)
             fr_to_words(out++, &values[64 * w + (size_t)__builtin_ctzll(bits)]);
     }
@@ -44,10 +44,6 @@ void selection_make(struct selection *out, void *memory, const struct query *q,
 void element_scalars(fr_words *out, const struct witness *w) {
     for (size_t i = 0; i < w->n_elements; i++)
         fr_to_words(&out[i], &w->elements[i]);
-}
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
 }
 
 size_t sum_scratch_bytes_g1(const struct backend *backend, size_t n_scalars, unsigned threads) {

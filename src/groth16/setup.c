@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "groth16_common.h"
 #include "msm.h"
 #include "ntt.h"
 #include "param_layout.h"
@@ -202,10 +203,6 @@ static cuzk_status write_sections(struct setup *s, FILE *params, FILE *vk, struc
 
 /* ---- memory ---- */
 
-static size_t align64(size_t n) {
-    return (n + 63) / 64 * 64;
-}
-
 struct work_sizes {
     size_t fixed_scratch, scalars, points, encoded;
 };
@@ -293,6 +290,7 @@ cuzk_status setup_write(const char *params_path, const char *vk_path, struct r1c
             return error_set(err, CUZK_USAGE, path[i], "choose another name",
                              "development parameters must not carry a network name");
     struct setup s = {.options = options, .threads = pool_threads(options->pool)};
+    CUZK_TRY(sodium_ready(err));
     CUZK_TRY(r1cs_get_stats(r1cs, &s.stats, options->pool, err));
     param_layout_of_circuit(&s.layout, &s.stats);
     for (int section = 0; section < PARAM_SECTIONS; section++)

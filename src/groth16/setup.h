@@ -24,8 +24,8 @@ struct setup_options {
 /*
  * Makes both files and, beside the parameters, their stamp. Each file appears under its name only
  * when it is complete. Memory: setup_bytes(), taken at the beginning of the phases that need it.
- * Errors: FILE_WRITE, USAGE (a name of the network's), NO_MEMORY, CANCELLED, INTERNAL (a variable
- * that no row constrains).
+ * Errors: FILE_WRITE, USAGE (a name of the network's), NO_MEMORY, CANCELLED, RANDOMNESS,
+ * INTERNAL (a variable that no row constrains).
  */
 CUZK_NODISCARD cuzk_status setup_write(const char *params_path, const char *vk_path,
                                        struct r1cs *r1cs, const struct setup_options *options,

@@ -77,7 +77,7 @@ static cuzk_status lagrange_make(struct mem_block *out, const fr *tau, unsigned 
     }
     struct powers powers = {.out = out->ptr, .n = n, .base = tau};
     pool_run(pool, (n + POWERS_SLICE - 1) / POWERS_SLICE, powers_task, &powers);
-    ntt_inverse(ntt_plan_init(tables.ptr, log_n, pool), out->ptr, pool);
+    ntt_inverse(ntt_plan_init(tables.ptr, log_n), out->ptr, pool);
     mem_give(&tables);
     return CUZK_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groth16_common.h"
 #include "param_stamp.h"
 #include "subgroup.h"
 
@@ -61,12 +62,6 @@ static void note_fault(struct decoding *d, uint64_t fault) {
     uint64_t seen = atomic_load(&d->fault);
     while (fault < seen && !atomic_compare_exchange_weak(&d->fault, &seen, fault)) {
     }
-}
-
-static bool all_zero(const uint8_t *p, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (p[i] != 0) return false;
-    return true;
 }
 
 static unsigned decode_point(struct decoding *d, enum param_section section, size_t index,
@@ -223,23 +218,6 @@ static cuzk_status check_digest(struct srs *srs, const struct param_source *src,
     return param_digest_check(src->name, entry, srs->digest, err);
 }
 
-/*
- * Counts that do not fit: if the file has a network name, see whether it is another of the
- * network's files, which says better what happened. `*s` is replaced then.
- */
-static void explain_counts(cuzk_status *s, const struct param_source *src,
-                           const struct srs_options *options, struct cuzk_error *err) {
-    const struct network_file *entry = network_file_by_path(src->name);
-    if (*s != CUZK_PARAM_CIRCUIT || src->data != NULL || entry == NULL) return;
-    char digest[PARAM_DIGEST_HEX + 1];
-    struct cuzk_error other;
-    if (param_digest(digest, src, options->progress, NULL) == CUZK_OK &&
-        param_digest_check(src->name, entry, digest, &other) == CUZK_PARAM_SWAPPED) {
-        *s = CUZK_PARAM_SWAPPED;
-        if (err != NULL) *err = other;
-    }
-}
-
 /* Writes a stamp if the file is still the one that was opened. */
 static void stamp(struct srs *srs, const struct param_source *src) {
     struct param_stamp stamp = {.identity = src->identity};
@@ -253,8 +231,8 @@ static void stamp(struct srs *srs, const struct param_source *src) {
 
 static cuzk_status load(struct srs *srs, const struct param_source *src,
                         const struct srs_options *options, struct cuzk_error *err) {
-    cuzk_status s = param_layout_read(&srs->layout, src, options->circuit, err);
-    explain_counts(&s, src, options, err);
+    const cuzk_status s = param_layout_read(&srs->layout, src, options->circuit, err);
+    if (s == CUZK_PARAM_CIRCUIT) return param_explain_counts(src, options->progress, err);
     if (s != CUZK_OK) return s;
     const bool is_file = src->data == NULL;
     struct param_stamp found;

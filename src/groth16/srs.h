@@ -3,9 +3,9 @@
  * Montgomery form (class MEM_SRS).
  *
  * Checks (doc/params.md): the length against the counts before a point is read; the counts against
- * the circuit's; for a file with a name of the network's, its digest; flags and range of every point,
- * at every load; the curve's equation, membership in the group, and the digest, unless a stamp says
- * that this very file passed them.
+ * the circuit's; for a file with a name of the network's, its digest; flags and range of every
+ * point, at every load; the curve's equation, membership in the group, and the digest, unless a
+ * stamp says that this very file passed them.
  *
  * An srs is immutable after it was loaded. Threads: any number may use one.
  */
@@ -38,7 +38,7 @@ struct srs_options {
 /*
  * Errors: PARAM_MISSING, PARAM_TRUNC, PARAM_ZERO, PARAM_HTML, PARAM_HEADER, PARAM_CIRCUIT,
  * PARAM_DIGEST, PARAM_SWAPPED, PARAM_POINT, PARAM_SUBGROUP (both with section and index),
- * FILE_OPEN, FILE_READ, NO_MEMORY, CANCELLED.
+ * FILE_OPEN, FILE_READ, NO_MEMORY, CANCELLED, RANDOMNESS.
  */
 CUZK_NODISCARD cuzk_status srs_load(struct srs **out, const char *path,
                                     const struct srs_options *options, struct cuzk_error *err);

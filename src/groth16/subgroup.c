@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "groth16_common.h"
+
 /*
  * One algorithm for both groups: the few operations that differ are in a table. A call through it
  * is small beside an addition.
@@ -27,7 +29,7 @@ static void to_affine_g1(void *points, const void *sums, size_t n) {
     g1_batch_to_affine(points, sums, n);
 }
 static bool contains_g1(const void *point) {
-    return g1_affine_is_infinity(point) || g1_in_group(point);
+    return g1_in_group(point);
 }
 static void add_g2(void *sum, const void *point) {
     g2_add_affine(sum, sum, point);
@@ -39,7 +41,7 @@ static void to_affine_g2(void *points, const void *sums, size_t n) {
     g2_batch_to_affine(points, sums, n);
 }
 static bool contains_g2(const void *point) {
-    return g2_affine_is_infinity(point) || g2_in_group(point);
+    return g2_in_group(point);
 }
 
 static const struct group group_g1 = {
@@ -255,6 +257,7 @@ static cuzk_status check_buckets(const struct group *group, size_t *bad, const u
     const size_t n_sums = level_sums(p.level);
     assert(n_sums < n);
     struct mem_block buckets = {0}, sums = {0};
+    CUZK_TRY(sodium_ready(err));
     cuzk_status s = mem_take(&buckets, buckets_bytes(group, p.level, p.threads), MEM_OTHER, err);
     if (s == CUZK_OK) s = mem_take(&sums, n_sums * group->affine_bytes, MEM_OTHER, err);
     if (s != CUZK_OK) goto out;

@@ -22,7 +22,7 @@
  * *bad becomes the index of a point that is not in the group, or SUBGROUP_ALL_GOOD; the latter is
  * wrong with probability below 2^-64, over randomness that is drawn in the call. The points must be
  * on the curve; infinity is in the group. Scratch is taken for the call: subgroup_scratch_bytes.
- * Errors: NO_MEMORY, CANCELLED.
+ * Errors: NO_MEMORY, CANCELLED, RANDOMNESS.
  */
 CUZK_NODISCARD cuzk_status subgroup_check_g1(size_t *bad, const g1_affine *points, size_t n,
                                              struct pool *pool, const struct progress *progress,

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "groth16_common.h"
 #include "msm.h"
 
 static cuzk_status encoding_error(const char *part, enum point_fault fault, bool infinity,
@@ -30,7 +31,7 @@ enum { FEW_INPUTS = 48 };
 static cuzk_status sum_many(g1 *sum, const struct vkey *vk, const fr *inputs, size_t n,
                             struct pool *pool, struct cuzk_error *err) {
     const struct msm_plan plan = msm_plan_g1(n, pool_threads(pool));
-    const size_t scalar_bytes = (n * sizeof(fr_words) + 63) / 64 * 64;
+    const size_t scalar_bytes = align64(n * sizeof(fr_words));
     struct mem_block block;
     CUZK_TRY(mem_take(&block, scalar_bytes + plan.scratch_bytes, MEM_OTHER, err));
     fr_words *scalars = block.ptr;

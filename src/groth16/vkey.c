@@ -103,7 +103,9 @@ cuzk_status vkey_load_source(struct vkey *out, const struct param_source *src, u
                              struct pool *pool, struct cuzk_error *err) {
     *out = (struct vkey){0};
     struct param_layout layout;
-    CUZK_TRY(vkey_layout_read(&layout, src, n_inputs, err));
+    cuzk_status s = vkey_layout_read(&layout, src, n_inputs, err);
+    if (s == CUZK_PARAM_CIRCUIT) return param_explain_counts(src, NULL, err);
+    if (s != CUZK_OK) return s;
     const struct network_file *entry = network_file_by_path(src->name);
     if (entry != NULL) {
         char digest[PARAM_DIGEST_HEX + 1];
@@ -111,7 +113,7 @@ cuzk_status vkey_load_source(struct vkey *out, const struct param_source *src, u
         CUZK_TRY(param_digest_check(src->name, entry, digest, err));
     }
     CUZK_TRY(vkey_read(out, src, &layout, err));
-    const cuzk_status s = vkey_check_group(out, src, pool, err);
+    s = vkey_check_group(out, src, pool, err);
     if (s != CUZK_OK) vkey_destroy(out);
     return s;
 }

@@ -27,7 +27,8 @@ struct vkey {
 CUZK_NODISCARD cuzk_status vkey_read(struct vkey *out, const struct param_source *src,
                                      const struct param_layout *layout, struct cuzk_error *err);
 
-/* Are all its points in the group? `src` names it. Errors: PARAM_SUBGROUP, NO_MEMORY. */
+/* Are all its points in the group? `src` names it. Errors: PARAM_SUBGROUP, NO_MEMORY,
+ * RANDOMNESS. */
 CUZK_NODISCARD cuzk_status vkey_check_group(const struct vkey *vk, const struct param_source *src,
                                             struct pool *pool, struct cuzk_error *err);
 

@@ -181,8 +181,7 @@ struct ntt_plan *ntt_plan_init_with(void *memory, unsigned log_n, const struct n
     return plan;
 }
 
-struct ntt_plan *ntt_plan_init(void *memory, unsigned log_n, struct pool *pool) {
-    (void)pool; /* the tables are too small to share out */
+struct ntt_plan *ntt_plan_init(void *memory, unsigned log_n) {
     return ntt_plan_init_with(memory, log_n, ntt_kernel_chosen());
 }
 
@@ -232,7 +231,7 @@ static void run_pass(struct ntt_run *run, struct pool *pool) {
 
 static void transform(const struct ntt_plan *plan, fr *a, struct pool *pool, bool inverse,
                       bool coset) {
-    if (inverse) ntt_bit_reverse(a, plan->log_n, pool);
+    if (inverse && !coset) ntt_bit_reverse(a, plan->log_n, pool);
     for (unsigned k = 0; k < plan->n_passes; k++) {
         const unsigned i = inverse ? plan->n_passes - 1 - k : k;
         const struct ntt_direction *d = &plan->direction[inverse];
@@ -245,7 +244,7 @@ static void transform(const struct ntt_plan *plan, fr *a, struct pool *pool, boo
                               .last = k + 1 == plan->n_passes};
         run_pass(&run, pool);
     }
-    if (!inverse) ntt_bit_reverse(a, plan->log_n, pool);
+    if (!inverse && !coset) ntt_bit_reverse(a, plan->log_n, pool);
 }
 
 void ntt_forward(const struct ntt_plan *plan, fr *a, struct pool *pool) {

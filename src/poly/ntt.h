@@ -2,8 +2,9 @@
  * Number-theoretic transforms over Fr on the domain of the 2^log_n-th roots of unity.
  *
  * The root is g^((r-1)/2^32) squared down, with g = 7, the field's generator as bellperson takes
- * it; the coset is the domain times 7. Input and output of every call are in natural order, values
- * in Montgomery form.
+ * it; the coset is the domain times 7. Elements are in Montgomery form. Coefficients and values on
+ * the domain are in natural order; values on the coset are in bit-reversed order, which spares the
+ * permutations on the way there and back: whoever multiplies them does not mind.
  *
  * plan → ntt_plan_bytes → ntt_plan_init on memory of the caller → run. A plan is immutable after
  * init and may be used by any number of threads at once; the data of a call belongs to the call.
@@ -23,15 +24,16 @@ struct ntt_plan; /* twiddle tables for one size */
 /* Bytes of tables for a domain of 2^log_n: 60 KiB for 2^22, 136 KiB for 2^27, 548 KiB for 2^32. */
 size_t ntt_plan_bytes(unsigned log_n);
 /* Lays the plan into `memory` (aligned to 64 bytes, ntt_plan_bytes long) and returns it; log_n up
- * to NTT_MAX_LOG. The pool (may be NULL) is used to fill the tables. */
-struct ntt_plan *ntt_plan_init(void *memory, unsigned log_n, struct pool *pool);
+ * to NTT_MAX_LOG. */
+struct ntt_plan *ntt_plan_init(void *memory, unsigned log_n);
 
 /* values at the domain's points from coefficients: out_j = sum_i a_i w^(ij) */
 void ntt_forward(const struct ntt_plan *plan, fr *a, struct pool *pool);
 /* coefficients from values, the factor 1/n included */
 void ntt_inverse(const struct ntt_plan *plan, fr *a, struct pool *pool);
-/* values at the coset's points: out_j = sum_i a_i (7 w^j)^i */
+/* values at the coset's points: out_brv(j) = sum_i a_i (7 w^j)^i */
 void ntt_coset_forward(const struct ntt_plan *plan, fr *a, struct pool *pool);
+/* coefficients from values in that order */
 void ntt_coset_inverse(const struct ntt_plan *plan, fr *a, struct pool *pool);
 
 /* w: the domain's generator. */

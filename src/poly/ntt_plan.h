@@ -5,10 +5,10 @@
  * A transform of n = 2^log_n points divides X^n - g^n (g = 1, or 7 on the coset) into factors level
  * by level: on level l there are 2^l blocks of n / 2^l elements, and block m is split by
  *     X^2h - z^2 = (X^h - z)(X^h + z),   h = n / 2^(l+1),   z = g^h w_{2^(l+1)}^brv(m),
- * that is (u, v) becomes (u + z v, u - z v). Natural order goes in, bit-reversed order comes out; a
- * permutation puts it right. The inverse permutes first and undoes the levels from the last to the
- * first with the inverse factors, so that the coset costs nothing in either direction; 1/n is
- * folded into its last pass.
+ * that is (u, v) becomes (u + z v, u - z v). Natural order goes in, bit-reversed order comes out;
+ * on the domain a permutation puts it right. The inverse (on the domain, after the permutation)
+ * undoes the levels from the last to the first with the inverse factors, so that the coset costs
+ * nothing in either direction; 1/n is folded into its last pass.
  *
  * Some consecutive levels make a pass. A pass sees an element's index as (block, row, column) of
  * `above`, `rows` and `below` bits and runs over the row bits. Within block b its factors are those

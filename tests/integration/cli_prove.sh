@@ -27,7 +27,7 @@ expect 1 "CUZK-E-PROOF-ENCODING" "$cuzk" verify --c1 "$c1" --vk "$vk" --proof "$
 head -c 100 "$scratch/proof" >"$scratch/short"
 expect 1 "CUZK-E-PROOF-ENCODING" "$cuzk" verify --c1 "$c1" --vk "$vk" --proof "$scratch/short"
 { tail -c 48 "$scratch/proof"; tail -c +49 "$scratch/proof" | head -c 96; head -c 48 "$scratch/proof"; } >"$scratch/swapped"
-expect 1 "CUZK-E-PROOF-INVALID" "$cuzk" verify --c1 "$c1" --vk "$vk" --proof "$scratch/swapped"
+expect 1 "CUZK-E-PROOF-INVALID: partition 0" "$cuzk" verify --c1 "$c1" --vk "$vk" --proof "$scratch/swapped"
 
 # Parameters that are missing, or not what they should be; nothing is left behind.
 mkdir "$scratch/none"
@@ -44,6 +44,12 @@ expect 3 "CUZK-E-PARAM-ZERO" \
   "$cuzk" prove --quiet --c1 "$c1" --params-dir "$scratch/zero.params" --out "$scratch/x"
 expect 3 "CUZK-E-FILE-WRITE" \
   "$cuzk" prove --quiet --c1 "$c1" --params-dir "$work" --out "$scratch/no/folder/x"
+mkfifo "$scratch/pipe"
+for out in "$scratch" "$scratch/pipe"; do
+  expect 3 "CUZK-E-FILE-WRITE: $out: it is not a regular file" \
+    "$cuzk" prove --quiet --c1 "$c1" --params-dir "$scratch/none" --out "$out"
+done
+expect 3 "CUZK-E-FILE-READ" "$cuzk" verify --c1 "$c1" --vk "$vk" --proof "$scratch/pipe"
 [ ! -e "$scratch/x" ] || fail "a failed proof left an output"
 expect 0 "porep-2k    params  development" "$cuzk" params list --params-dir "$work"
 expect 0 "VALID" "$cuzk" params check --quiet --circuit porep-2k --params-dir "$work"

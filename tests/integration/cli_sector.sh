@@ -9,6 +9,11 @@ expect 0 "VALID" "$cuzk" prove --quiet --check-only --c1 "$fixture/c1.json" --mi
 expect 0 '"valid": true' "$cuzk" prove --quiet --json --check-only --c1 "$fixture/c1.json"
 expect 0 "VALID" "$cuzk" prove --quiet --check-only --check-constraints --c1 "$fixture/c1.json"
 expect 1 "CUZK-E-REPLICA-ID" "$cuzk" prove --quiet --check-only --c1 "$fixture/c1.json" --miner 1001
+sed 's/.*"Phase1Out":"\([^"]*\)".*/\1/' "$fixture/c1.json" | base64 -d >"$scratch/bare.json"
+expect 0 "VALID" "$cuzk" prove --quiet --check-only --c1 "$scratch/bare.json" --miner 1000
+expect 0 "without a SectorNum in the file" \
+  "$cuzk" prove --quiet --check-only --c1 "$scratch/bare.json" --miner 1001
+expect 0 "without --miner" "$cuzk" prove --quiet --check-only --c1 "$fixture/c1.json"
 expect 2 "there is no partition 1" "$cuzk" prove --quiet --check-only --c1 "$fixture/c1.json" --partition 1
 
 expect 0 "806ad6e58d99d0cec0c12ee513e3690ce168b3b638cb420d3e4dd8edb66fc9e3" \

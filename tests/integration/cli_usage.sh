@@ -28,6 +28,10 @@ expect 2 "give both or none" "$cuzk" prove --c1 x --r 5
 expect 2 "there is no circuit 'porep-3k'" "$cuzk" digest --circuit porep-3k
 expect 2 "there is no circuit 'porep 3KiB'" "$cuzk" digest --circuit porep --size 3KiB
 expect 2 "CUZK-E-UNSUPPORTED" "$cuzk" digest --circuit winning-2k
+code=0
+"$cuzk" --help 2>"$scratch/full" >/dev/full || code=$?
+[ "$code" -eq 3 ] || fail "exit code $code when standard output is full"
+grep -q "CUZK-E-FILE-WRITE: standard output" "$scratch/full" || fail "a full standard output has no error"
 expect 3 "CUZK-E-FILE-OPEN: $scratch/none" "$cuzk" inspect --c1 "$scratch/none"
 expect 3 "CUZK-E-FILE-READ" "$cuzk" inspect --c1 "$scratch"
 expect 3 "CUZK-E-FILE-WRITE" "$cuzk" digest --quiet --circuit porep-2k --blocks "$scratch/no/such/file"

@@ -43,6 +43,21 @@ static void packing_follows_the_definition(void **state) {
     }
 }
 
+static void words_are_packed_without_the_instruction(void **state) {
+    (void)state;
+    uint64_t seed = 0xd1b54a32d192ed03;
+    printf("seed %#llx\n", (unsigned long long)seed);
+    for (int round = 0; round < 1000; round++) {
+        const uint64_t value = next_random(&seed);
+        const uint64_t mask = round == 0 ? 0 : round == 1 ? UINT64_MAX : next_random(&seed);
+        uint64_t expected = 0;
+        unsigned k = 0;
+        for (unsigned i = 0; i < 64; i++)
+            if (mask >> i & 1) expected |= (value >> i & 1) << k++;
+        assert_int_equal(plane_extract(value, mask), expected);
+    }
+}
+
 static void edges(void **state) {
     (void)state;
     uint64_t ones[MAX_WORDS], zeros[MAX_WORDS] = {0};
@@ -60,6 +75,7 @@ static void edges(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packing_follows_the_definition),
+        cmocka_unit_test(words_are_packed_without_the_instruction),
         cmocka_unit_test(edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,25 @@ static void an_unwritable_output_leaves_nothing(void **state) {
     assert_int_equal(file_write(long_path, "x", 1, &err), CUZK_FILE_WRITE);
 }
 
+/* Neither read nor written, and neither waited for nor replaced. */
+static void what_is_no_regular_file_is_refused(void **state) {
+    (void)state;
+    struct cuzk_error err;
+    struct out_file f;
+    struct mem_block b;
+    struct stat st;
+    size_t n = 0;
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    assert_int_equal(file_read(&b, &n, in_folder("pipe"), 10, &err), CUZK_FILE_READ);
+    assert_int_equal(file_begin(&f, in_folder("pipe"), &err), CUZK_FILE_WRITE);
+    assert_non_null(strstr(err.what, "not a regular file"));
+    assert_int_equal(file_begin(&f, folder, &err), CUZK_FILE_WRITE);
+    assert_int_equal(stat(in_folder("pipe"), &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(files_in_folder(), 1);
+    unlink(in_folder("pipe"));
+}
+
 static void an_abandoned_file_leaves_nothing_and_keeps_the_old_one(void **state) {
     (void)state;
     assert_int_equal(file_write(in_folder("a"), "old", 3, NULL), CUZK_OK);
@@ -141,6 +160,7 @@ int main(void) {
         cmocka_unit_test(a_file_over_the_limit_is_refused),
         cmocka_unit_test(missing_files_and_folders_are_told_apart_from_others),
         cmocka_unit_test(an_unwritable_output_leaves_nothing),
+        cmocka_unit_test(what_is_no_regular_file_is_refused),
         cmocka_unit_test(an_abandoned_file_leaves_nothing_and_keeps_the_old_one),
         cmocka_unit_test(a_disk_that_fills_up_fails_the_commit),
         cmocka_unit_test(pread_says_where_a_file_ends),

@@ -6,6 +6,7 @@
 
 #include "file.h"
 #include "pool.h"
+#include "progress_testing.h"
 #include "prover.h"
 #include "setup.h"
 #include "tiny_circuit.h"
@@ -260,27 +261,31 @@ static void proofs_may_run_side_by_side(void **state) {
     }
 }
 
-static size_t pages(size_t bytes) {
-    return (bytes + 4095) / 4096 * 4096;
-}
-
 static void pending_proof_holds_what_finish_reads(void **state) {
     const struct fixture *f = *state;
     struct witness w;
+    struct peak_watch watch;
+    peak_watch_init(&watch);
+    const size_t total = mem_in_use_total(), other = mem_in_use(MEM_OTHER);
     tiny_witness(&w, f->r1cs, f->n_bits, 10);
-    const struct prover_options options = {.pool = pool};
+    const struct prover_options options = {.pool = pool, .progress = &watch.progress};
     const struct prover_plan plan = prover_plan(f->key, pool_threads(pool));
     struct pending_proof *pending;
     assert_int_equal(prover_start(&pending, f->key, &w, &options, NULL, NULL), CUZK_OK);
     witness_destroy(&w); /* nothing of it is needed any more */
     assert_int_equal(mem_in_use(MEM_ABC), 0);
     assert_int_equal(mem_in_use(MEM_WITNESS), 0);
-    assert_int_equal(mem_high_water(MEM_ABC), 2 * pages(plan.abc_bytes / 2));
+    assert_int_equal(mem_high_water(MEM_ABC), 2 * block_bytes(plan.abc_bytes / 2));
+    assert_int_equal(watch.other - other, block_bytes(plan.start_scratch_bytes));
+    /* The query's scalars, and its bits with the word that packing them needs. */
     const struct query *b = &f->key->b;
-    const size_t read = (b->n_inputs + b->n_elements) * 32u + (b->n_aux / 64 + 2) * 8u;
-    assert_true(plan.pending_bytes <= 512 + read);
-    assert_int_equal(mem_in_use(MEM_PENDING), pages(plan.pending_bytes - 512));
-    assert_true(pending_proof_bytes(pending) <= pages(plan.pending_bytes) + 512);
+    const size_t read = (b->n_inputs + b->n_elements) * 32u + ((b->n_aux + 63) / 64 + 1) * 8u;
+    /* Beside them two points (192 bytes), a scalar (32), and where all that is. */
+    const size_t fixed = plan.pending_bytes - read;
+    assert_in_range(fixed, 192 + 32, 192 + 32 + 80);
+    assert_int_equal(pending_proof_bytes(pending), fixed + block_bytes(read));
+    assert_int_equal(mem_in_use(MEM_PENDING), block_bytes(read));
+    assert_int_equal(mem_in_use_total(), total + block_bytes(read)); /* no class holds more */
     struct finisher job = {.pending = pending};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, finish_elsewhere, &job), 0);
@@ -293,20 +298,131 @@ static void pending_proof_holds_what_finish_reads(void **state) {
     witness_destroy(&w);
 }
 
+/* Whatever the stage at which it is cancelled. */
 static void a_cancelled_proof_leaves_nothing(void **state) {
     const struct fixture *f = *state;
     struct witness w;
     tiny_witness(&w, f->r1cs, f->n_bits, 11);
-    const atomic_bool cancel = true;
-    const struct progress progress = {.cancel = &cancel};
-    const struct prover_options options = {.pool = pool, .progress = &progress};
+    struct cancel_after watch;
+    const struct prover_options options = {.pool = pool, .progress = &watch.progress};
     const size_t before = mem_in_use_total();
-    struct pending_proof *pending;
+    struct pending_proof *pending = NULL;
     struct cuzk_error err;
-    assert_int_equal(prover_start(&pending, f->key, &w, &options, NULL, &err), CUZK_CANCELLED);
-    assert_null(pending);
+    unsigned stages = 0;
+    for (; pending == NULL; stages++) {
+        cancel_after_init(&watch, stages);
+        const cuzk_status s = prover_start(&pending, f->key, &w, &options, NULL, &err);
+        if (s == CUZK_OK) break;
+        assert_int_equal(s, CUZK_CANCELLED);
+        assert_null(pending);
+        assert_int_equal(mem_in_use_total(), before);
+    }
+    assert_in_range(stages, 4, 20);
+    const size_t held = mem_in_use_total();
+    uint8_t proof[PROOF_BYTES];
+    for (unsigned reports = 0; reports < 2; reports++) {
+        cancel_after_init(&watch, reports);
+        assert_int_equal(prover_finish(proof, pending, &options, NULL, &err), CUZK_CANCELLED);
+        assert_int_equal(mem_in_use_total(), held);
+    }
+    cancel_after_init(&watch, 2);
+    assert_int_equal(prover_finish(proof, pending, &options, NULL, &err), CUZK_OK);
+    assert_int_equal(verify(f, &w, proof), CUZK_OK);
+    pending_proof_destroy(pending);
     assert_int_equal(mem_in_use_total(), before);
     witness_destroy(&w);
+}
+
+static void a_key_keeps_to_its_memory(void **state) {
+    const struct fixture *f = *state;
+    const size_t before = mem_in_use_total();
+    const size_t plan = prover_key_bytes(&f->key->stats, &backend_cpu);
+    struct prover_key *key;
+    assert_int_equal(prover_key_create(&key, f->srs, f->r1cs, &backend_cpu, pool, NULL), CUZK_OK);
+    /* Three blocks; the plan is a bound, and not twice too high. */
+    assert_in_range(mem_in_use_total() - before, plan / 2, plan + (size_t)3 * 4096);
+    prover_key_destroy(key);
+    assert_int_equal(mem_in_use_total(), before);
+}
+
+static void multiple_g1(g1_affine *out, const fr *k) {
+    g1 p;
+    g1_from_affine(&p, &g1_generator);
+    g1_mul(&p, &p, k);
+    g1_to_affine(out, &p);
+}
+
+static void multiple_g2(g2_affine *out, const fr *k) {
+    g2 p;
+    g2_from_affine(&p, &g2_generator);
+    g2_mul(&p, &p, k);
+    g2_to_affine(out, &p);
+}
+
+enum { MANY_INPUTS = 300 };
+
+/* A key whose secrets are known, and the proof that they make for any inputs:
+ * c = (a b - alpha beta - gamma sum of inputs) / delta. */
+static void forge(struct vkey *vk, uint8_t proof[PROOF_BYTES], const fr *inputs, size_t n) {
+    enum { ALPHA, BETA, GAMMA, DELTA, A, B, IC };
+    static const uint8_t seed[32] = "test_groth16";
+    fr k[IC + 1 + MANY_INPUTS], c, t;
+    for (size_t i = 0; i < IC + 1 + n; i++)
+        fr_from_seed(&k[i], seed, i);
+    multiple_g1(&vk->alpha_g1, &k[ALPHA]);
+    multiple_g2(&vk->beta_g2, &k[BETA]);
+    multiple_g2(&vk->gamma_g2, &k[GAMMA]);
+    multiple_g2(&vk->delta_g2, &k[DELTA]);
+    vk->n_ic = (uint32_t)n + 1;
+    fr sum = k[IC];
+    multiple_g1(&vk->ic[0], &k[IC]);
+    for (size_t i = 0; i < n; i++) {
+        multiple_g1(&vk->ic[i + 1], &k[IC + 1 + i]);
+        fr_mul(&t, &inputs[i], &k[IC + 1 + i]);
+        fr_add(&sum, &sum, &t);
+    }
+    fr_mul(&c, &k[A], &k[B]);
+    fr_mul(&t, &k[ALPHA], &k[BETA]);
+    fr_sub(&c, &c, &t);
+    fr_mul(&t, &k[GAMMA], &sum);
+    fr_sub(&c, &c, &t);
+    fr_inv_var(&t, &k[DELTA]);
+    fr_mul(&c, &c, &t);
+    g1_affine p;
+    g2_affine q;
+    multiple_g1(&p, &k[A]);
+    g1_compress(proof, &p);
+    multiple_g2(&q, &k[B]);
+    g2_compress(proof + 48, &q);
+    multiple_g1(&p, &c);
+    g1_compress(proof + 144, &p);
+}
+
+/* Few inputs are multiplied one by one, many (the large PoReps have more than 48) in buckets. */
+static void any_number_of_inputs_is_verified(void **state) {
+    (void)state;
+    static const size_t counts[] = {0, 1, 48, 49, MANY_INPUTS};
+    static g1_affine ic[MANY_INPUTS + 1];
+    static const uint8_t seed[32] = "inputs";
+    const size_t before = mem_in_use_total();
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const size_t n = counts[i];
+        struct vkey vk = {.ic = ic};
+        uint8_t proof[PROOF_BYTES];
+        fr inputs[MANY_INPUTS];
+        for (size_t k = 0; k < n; k++)
+            fr_from_seed(&inputs[k], seed, k);
+        if (n > 1) inputs[n / 2] = fr_zero;
+        forge(&vk, proof, inputs, n);
+        assert_int_equal(groth16_verify(&vk, inputs, n, proof, pool, NULL), CUZK_OK);
+        assert_int_equal(groth16_verify(&vk, inputs, n, proof, NULL, NULL), CUZK_OK);
+        for (size_t k = 0; k < n; k += 1 + n / 3) {
+            fr_add(&inputs[k], &inputs[k], &fr_one);
+            assert_int_equal(groth16_verify(&vk, inputs, n, proof, pool, NULL), CUZK_PROOF_INVALID);
+            fr_sub(&inputs[k], &inputs[k], &fr_one);
+        }
+        assert_int_equal(mem_in_use_total(), before);
+    }
 }
 
 static void parameters_of_another_circuit_make_no_key(void **state) {
@@ -360,6 +476,8 @@ int main(void) {
         cmocka_unit_test(blinding_hides_and_is_reproducible),
         cmocka_unit_test(proofs_may_run_side_by_side),
         cmocka_unit_test(a_cancelled_proof_leaves_nothing),
+        cmocka_unit_test(a_key_keeps_to_its_memory),
+        cmocka_unit_test(any_number_of_inputs_is_verified),
         cmocka_unit_test(parameters_of_another_circuit_make_no_key),
         cmocka_unit_test(a_witness_of_another_circuit_is_refused),
     };

@@ -111,7 +111,9 @@ static void resident_memory_is_readable(void **state) {
     assert_int_equal(mem_take(&b, 32 << 20, MEM_OTHER, NULL), CUZK_OK);
     memset(b.ptr, 1, b.bytes);
     assert_true(mem_rss() >= before + (30 << 20));
-    assert_true(mem_peak_rss() >= mem_rss());
+    /* The kernel keeps both counters in pieces a processor; they may disagree by some pages. */
+    assert_true(mem_peak_rss() + (1 << 20) >= mem_rss());
+    assert_true(mem_peak_rss() >= (size_t)32 << 20);
     mem_give(&b);
     assert_true(mem_rss() < before + (16 << 20));
 }

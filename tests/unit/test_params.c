@@ -6,6 +6,7 @@
 
 #include "param_fixture.h"
 #include "param_names.h"
+#include "progress_testing.h"
 #include "setup.h"
 #include "srs.h"
 
@@ -471,6 +472,53 @@ static void unwritable_outputs_leave_nothing(void **state) {
     /* The fixture's teardown finds the folder without a temporary. */
 }
 
+/* ---- memory and cancelling ---- */
+
+static void memory_is_as_planned(void **state) {
+    const struct param_fixture *f = *state;
+    const size_t page = 4096, huge_page = (size_t)2 << 20;
+    struct peak_watch watch;
+    peak_watch_init(&watch);
+    const size_t before = mem_in_use_total(), srs_before = mem_in_use(MEM_SRS);
+    const struct setup_options setup = {
+        .seeded = true, .seed = 3, .pool = f->pool, .progress = &watch.progress};
+    assert_int_equal(setup_write(f->params, f->vk, f->r1cs, &setup, NULL), CUZK_OK);
+    assert_int_equal(mem_in_use_total(), before);
+    const size_t plan = setup_bytes(&f->stats, pool_threads(f->pool));
+    assert_in_range(watch.total - before, plan, plan + 3 * huge_page); /* in three blocks */
+    const struct srs_options options = {.circuit = &f->stats, .ignore_stamp = true};
+    struct srs *srs;
+    assert_int_equal(srs_load(&srs, f->params, &options, NULL), CUZK_OK);
+    const size_t points = srs_bytes(&f->layout);
+    assert_in_range(mem_in_use(MEM_SRS) - srs_before, points, points + 3 * page);
+    srs_destroy(srs);
+    assert_int_equal(mem_in_use_total(), before);
+}
+
+static void loading_can_be_cancelled_anywhere(void **state) {
+    const struct param_fixture *f = *state;
+    write_whole(f->params, f->good, f->layout.file_bytes);
+    unlink(f->stamp);
+    const size_t before = mem_in_use_total();
+    struct cancel_after watch;
+    const struct srs_options options = {.pool = f->pool, .progress = &watch.progress};
+    atomic_bool at_once = true;
+    const struct progress cancelled = {.cancel = &at_once};
+    const struct srs_options none = {.progress = &cancelled};
+    struct srs *srs;
+    assert_int_equal(srs_load(&srs, f->params, &none, NULL), CUZK_CANCELLED);
+    assert_null(srs);
+    /* After the digest's only report; the points' is the last. */
+    cancel_after_init(&watch, 0);
+    assert_int_equal(srs_load(&srs, f->params, &options, NULL), CUZK_CANCELLED);
+    assert_null(srs);
+    assert_int_equal(mem_in_use_total(), before);
+    assert_int_not_equal(access(f->stamp, F_OK), 0);
+    cancel_after_init(&watch, 100);
+    assert_int_equal(srs_load(&srs, f->params, &options, NULL), CUZK_OK);
+    srs_destroy(srs);
+}
+
 static int group_setup(void **state) {
     static struct param_fixture f;
     param_fixture_init(&f, 24);
@@ -505,6 +553,8 @@ int main(void) {
         cmocka_unit_test(files_are_found_by_name),
         cmocka_unit_test(seeds_decide_the_files),
         cmocka_unit_test(unwritable_outputs_leave_nothing),
+        cmocka_unit_test(memory_is_as_planned),
+        cmocka_unit_test(loading_can_be_cancelled_anywhere),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
