@@ -36,15 +36,9 @@ static void line(const struct ntt_kernel *kernel, unsigned log_n, fr *a, struct 
     mem_give(&block);
 }
 
-static double permutation(unsigned log_n, fr *a, struct pool *pool, int repeats) {
-    double best = 1e9;
-    for (int i = 0; i < repeats; i++) {
-        const uint64_t start = clock_ns();
-        ntt_bit_reverse(a, log_n, pool);
-        const double seconds = clock_seconds_since(start);
-        if (seconds < best) best = seconds;
-    }
-    return best;
+/* Of the plan it needs the size only. */
+static void reverse_alone(const struct ntt_plan *plan, fr *a, struct pool *pool) {
+    ntt_bit_reverse(a, plan->log_n, pool);
 }
 
 int main(int argc, char **argv) {
@@ -69,7 +63,7 @@ int main(int argc, char **argv) {
     if (ntt_ifma() != NULL) line(ntt_ifma(), log_n, a, pool, repeats);
     line(&ntt_portable, log_n, a, pool, repeats);
     printf("bit reversal alone (in forward and inverse): %.1f ms\n",
-           1e3 * permutation(log_n, a, pool, repeats));
+           1e3 * best_of(repeats, reverse_alone, &(struct ntt_plan){.log_n = log_n}, a, pool));
     mem_give(&block);
     pool_destroy(pool);
     return 0;

@@ -35,6 +35,9 @@ cuzk_status circuit_find(const struct porep_shape **out, const char *circuit, co
         *out = shape;
         return CUZK_OK;
     }
+    if (size == NULL && strcmp(circuit, "porep") == 0)
+        return error_set(err, CUZK_USAGE, NULL, "add --size 2KiB, or name porep-2k",
+                         "the circuit 'porep' needs a size");
     if (is_other_kind(circuit))
         return error_set(err, CUZK_UNSUPPORTED, NULL, "this version has the PoRep circuits only",
                          "the circuit '%s' is not built in", circuit);

@@ -1,6 +1,8 @@
 #include "command.h"
 
 #include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 const char *format_bytes(char out[32], uint64_t bytes) {
@@ -27,13 +29,31 @@ cuzk_status check_threads(uint64_t threads, struct cuzk_error *err) {
                      threads);
 }
 
+/* A global, since a signal's handler has no other way to reach the running work. */
+static atomic_bool interrupted;
+
+static void on_interrupt(int signal) {
+    (void)signal;
+    atomic_store(&interrupted, true);
+}
+
+/* The first signal cancels, so that unfinished files are removed; the second one kills. */
+static void catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 cuzk_status workers_init(struct workers *w, uint64_t threads, bool show_progress,
                          struct cuzk_error *err) {
     *w = (struct workers){0};
     CUZK_TRY(check_threads(threads, err));
     CUZK_TRY(pool_create(&w->pool, (unsigned)threads, err));
     progress_bar_init(&w->bar, show_progress);
-    w->progress = (struct progress){.report = progress_bar_report, .ctx = &w->bar};
+    catch_interrupts();
+    w->progress =
+        (struct progress){.report = progress_bar_report, .ctx = &w->bar, .cancel = &interrupted};
     return CUZK_OK;
 }
 

@@ -28,7 +28,8 @@ void note_replica_id(bool miner_given, bool checked);
 /* Is the value of --threads sensible? 0 means all processors. Errors: USAGE. */
 CUZK_NODISCARD cuzk_status check_threads(uint64_t threads, struct cuzk_error *err);
 
-/* A pool of `threads` (0: all processors) and a progress record that draws `bar`. */
+/* A pool of `threads` (0: all processors) and a progress record that draws `bar`; SIGINT and
+ * SIGTERM cancel the work that is given it. */
 struct workers {
     struct pool *pool;
     struct progress_bar bar;

@@ -95,9 +95,8 @@ static cuzk_status next_type(struct c1_decoder *d, uint8_t *type) {
         uint32_t least, most;
         c1_array_bounds(d, &least, &most);
         if (f->count == most)
-            return c1_fail(d, CUZK_FIELD_COUNT, NULL,
-                           "another element follows the last one; %" PRIu32 " belong%s here", most,
-                           most == 1 ? "s" : "");
+            return c1_fail(d, CUZK_FIELD_COUNT, NULL, "more elements are given than %" PRIu32,
+                           most);
         f->count++;
         *type = info->element;
         return CUZK_OK;

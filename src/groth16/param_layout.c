@@ -71,6 +71,10 @@ static cuzk_status check_head(const struct param_source *src, struct cuzk_error 
 
 static cuzk_status wrong_size(const struct param_source *src, uint64_t expected, bool exact,
                               struct cuzk_error *err) {
+    if (src->n_bytes > expected)
+        return error_set(err, CUZK_PARAM_TRUNC, src->name, "is it the right file? fetch it again",
+                         "%" PRIu64 " bytes, %" PRIu64 " more than its header gives", src->n_bytes,
+                         src->n_bytes - expected);
     return error_set(err, CUZK_PARAM_TRUNC, src->name, fetch_again,
                      "%" PRIu64 " of %s%" PRIu64 " bytes (%.1f %%)", src->n_bytes,
                      exact ? "" : "at least ", expected,

@@ -33,4 +33,9 @@ cmp -s "$scratch/size.json" "$fixture/c1.json" && fail "the fixture has another 
 expect 1 "CUZK-E-SECTOR-SIZE" "$cuzk" inspect --c1 "$scratch/size.json"
 head -c 10000 /dev/zero >"$scratch/zeros"
 expect 1 "CUZK-E-JSON-SYNTAX" "$cuzk" inspect --c1 "$scratch/zeros"
+# An interrupted command takes its unfinished files with it.
+expect 3 "CUZK-E-CANCELLED" timeout --preserve-status -s INT 3 \
+  "$cuzk" params setup --quiet --circuit porep-2k --threads 1 --out "$scratch/interrupted"
+[ -d "$scratch/interrupted" ] || fail "the set-up had not begun when it was interrupted"
+[ -z "$(ls -A "$scratch/interrupted")" ] || fail "an interrupted set-up left files behind"
 echo "good and damaged sectors were told apart"

@@ -27,6 +27,7 @@ expect 2 "is too many" "$cuzk" digest --circuit porep-2k --threads 1025
 expect 2 "give both or none" "$cuzk" prove --c1 x --r 5
 expect 2 "there is no circuit 'porep-3k'" "$cuzk" digest --circuit porep-3k
 expect 2 "there is no circuit 'porep 3KiB'" "$cuzk" digest --circuit porep --size 3KiB
+expect 2 "needs a size" "$cuzk" digest --circuit porep
 expect 2 "CUZK-E-UNSUPPORTED" "$cuzk" digest --circuit winning-2k
 code=0
 "$cuzk" --help 2>"$scratch/full" >/dev/full || code=$?

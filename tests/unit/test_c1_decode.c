@@ -568,12 +568,16 @@ static void test_base64(void **state) {
     expect_bad_string("{\"Phase1Out\":\"e30=e30=\"}", CUZK_BASE64, "Phase1Out");
     expect_bad_string("{\"Phase1Out\":\"=\"}", CUZK_BASE64, "Phase1Out");
     expect_bad_string("{\"Phase1Out\":\"e30\\n\"}", CUZK_BASE64, "Phase1Out");
+    /* A text that is cut is at fault where it ends. */
+    struct c1 *c1;
+    struct cuzk_error err;
+    static const char cut[] = "{\"Phase1Out\":\"eyI\"}";
+    assert_int_equal(c1_decode_memory(&c1, cut, sizeof cut - 1, NULL, &err), CUZK_BASE64);
+    assert_non_null(strstr(err.what, "(byte 17 of the file)"));
     /* A wrong character in the middle: named by its offset, inside the path that was reached. */
     struct c1_text wrapped = c1_text_wrap(&inner, SECTOR, SIZE);
     const size_t at = wrapped.n / 2;
     wrapped.bytes[at] = '-';
-    struct c1 *c1;
-    struct cuzk_error err;
     assert_int_equal(c1_decode_memory(&c1, wrapped.bytes, wrapped.n, NULL, &err), CUZK_BASE64);
     char offset[64];
     snprintf(offset, sizeof offset, "(byte %zu of the file)", at);

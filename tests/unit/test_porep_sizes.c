@@ -4,6 +4,7 @@
  *     test_porep_sizes SIZE...
  */
 #include "golden.h"
+#include "mem.h"
 #include "porep.h"
 #include "test_main.h"
 
@@ -27,6 +28,7 @@ static void check_size(const struct porep_shape *shape) {
                   (unsigned long long)stats.n_rows, stats.n_templates,
                   (unsigned long long)stats.n_stamps, stats.bytes);
     assert_true(stats.bytes < 10000000);
+    assert_true(mem_peak_rss() < (size_t)1 << 30);
     r1cs_destroy(r);
 }
 
