@@ -27,6 +27,9 @@ extern "C" {
     X(FILE_READ, "FILE-READ", 3, "a file could not be read")                                       \
     X(FILE_WRITE, "FILE-WRITE", 3, "an output could not be written")                               \
     X(NO_MEMORY, "NO-MEMORY", 3, "memory could not be had")                                        \
+    X(BUDGET, "BUDGET", 3, "the request can never fit into the memory budget")                     \
+    X(BUDGET_BUSY, "BUDGET-BUSY", 3, "the request does not fit into the memory budget now")        \
+    X(DEADLINE, "DEADLINE", 3, "the deadline passed before the work was done")                     \
     X(RANDOMNESS, "RANDOMNESS", 3, "the system gave no randomness")                                \
     X(JSON_SYNTAX, "JSON-SYNTAX", 1, "the text is not JSON")                                       \
     X(JSON_TRUNCATED, "JSON-TRUNCATED", 1, "the JSON text ends too early")                         \
