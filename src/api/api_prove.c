@@ -4,6 +4,13 @@
 #include "clock.h"
 #include "error.h"
 
+static cuzk_status check_partition(const struct c1 *c1, unsigned partition,
+                                   struct cuzk_error *err) {
+    if (partition < c1_partitions(c1)) return CUZK_OK;
+    return error_set(err, CUZK_USAGE, NULL, "partitions are counted from 0",
+                     "there is no partition %u; the sector has %u", partition, c1_partitions(c1));
+}
+
 static cuzk_status check_fit(const struct c1 *c1, const cuzk_circuit *circuit, unsigned partition,
                              struct cuzk_error *err) {
     const struct porep_shape *shape = registered_seal_shape(c1_registered(c1));
@@ -11,11 +18,7 @@ static cuzk_status check_fit(const struct c1 *c1, const cuzk_circuit *circuit, u
         return error_set(err, CUZK_USAGE, NULL, "make the circuit that the sector's info names",
                          "the sector is of size %s, the circuit is %s", shape->size_name,
                          circuit->id);
-    if (partition >= c1_partitions(c1))
-        return error_set(err, CUZK_USAGE, NULL, "partitions are counted from 0",
-                         "there is no partition %u; the sector has %u", partition,
-                         c1_partitions(c1));
-    return CUZK_OK;
+    return check_partition(c1, partition, err);
 }
 
 /* The public inputs of a partition on the heap; NULL: no memory. */
@@ -122,10 +125,7 @@ void cuzk_pending_get_timings(const cuzk_pending *pending, struct cuzk_timings *
 
 cuzk_status cuzk_verify(const cuzk_vk *vk, const cuzk_sector *sector, unsigned partition,
                         const uint8_t proof[CUZK_PROOF_BYTES], struct cuzk_error *err) {
-    if (partition >= c1_partitions(sector->c1))
-        return error_set(err, CUZK_USAGE, NULL, "partitions are counted from 0",
-                         "there is no partition %u; the sector has %u", partition,
-                         c1_partitions(sector->c1));
+    CUZK_TRY(check_partition(sector->c1, partition, err));
     size_t n = 0;
     fr *inputs = take_inputs(sector->c1, partition, &n);
     if (inputs == NULL)
