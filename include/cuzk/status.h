@@ -30,6 +30,23 @@ extern "C" {
     X(BUDGET, "BUDGET", 3, "the request can never fit into the memory budget")                     \
     X(BUDGET_BUSY, "BUDGET-BUSY", 3, "the request does not fit into the memory budget now")        \
     X(DEADLINE, "DEADLINE", 3, "the deadline passed before the work was done")                     \
+    X(CONFIG, "CONFIG", 2, "the configuration is wrong")                                           \
+    X(JOB_UNKNOWN, "JOB-UNKNOWN", 2, "there is no job of this id")                                 \
+    X(MESSAGE_SIZE, "MESSAGE-SIZE", 1, "the message is larger than the limit")                     \
+    X(MESSAGE_FORM, "MESSAGE-FORM", 1, "the message's bytes make no sense")                        \
+    X(REQUEST, "REQUEST", 1, "the request contradicts itself or its payload")                      \
+    X(STOPPING, "STOPPING", 3, "the daemon is stopping and takes no more work")                    \
+    X(QUEUE_FULL, "QUEUE-FULL", 3, "too many jobs are waiting")                                    \
+    X(NOT_SERVED, "NOT-SERVED", 3, "this kind of proof is not served here")                        \
+    X(DEVICE_LOST, "DEVICE-LOST", 3, "the device's process ended")                                 \
+    X(DEVICE_HANG, "DEVICE-HANG", 3, "the device made no progress")                                \
+    X(DEVICE_PROTOCOL, "DEVICE-PROTOCOL", 4, "the device's process broke the protocol")            \
+    X(NO_DEVICE, "NO-DEVICE", 3, "no device can take the work")                                    \
+    X(SUSPECT, "SUSPECT", 3, "a partition was proved twice and was invalid both times")            \
+    X(STATE, "STATE", 3, "the state folder cannot be used")                                        \
+    X(ADDRESS_IN_USE, "ADDRESS-IN-USE", 3, "another daemon serves this address")                   \
+    X(LISTEN, "LISTEN", 3, "an address cannot be listened on")                                     \
+    X(CONNECT, "CONNECT", 3, "the daemon cannot be reached")                                       \
     X(RANDOMNESS, "RANDOMNESS", 3, "the system gave no randomness")                                \
     X(JSON_SYNTAX, "JSON-SYNTAX", 1, "the text is not JSON")                                       \
     X(JSON_TRUNCATED, "JSON-TRUNCATED", 1, "the JSON text ends too early")                         \

@@ -1,6 +1,6 @@
 /* Where the parameter files of a circuit are. */
-#ifndef API_CIRCUIT_FILES_H
-#define API_CIRCUIT_FILES_H
+#ifndef GROTH16_CIRCUIT_FILES_H
+#define GROTH16_CIRCUIT_FILES_H
 
 #include "circuit_name.h"
 #include "param_names.h"
