@@ -23,6 +23,7 @@ enum lock_rank {
     LOCK_LEDGER,
     LOCK_SLABS,
     LOCK_LOG,
+    LOCK_MEM, /* kept blocks of mem.h */
     LOCK_RANKS
 };
 

@@ -17,7 +17,13 @@
 
 #include "error.h"
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_TRACE };
+enum log_level {
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARN,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG,
+    LOG_LEVEL_TRACE
+};
 
 /* "error", "warn", "info", "debug", "trace"; false: no level of that name. */
 bool log_level_parse(enum log_level *out, const char *name);

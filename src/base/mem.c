@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lock.h"
+
 static const size_t heap_align = 64;
 static const size_t page = 4096;
 static const size_t huge_page = (size_t)2 << 20;
@@ -16,14 +18,14 @@ static const size_t huge_page = (size_t)2 << 20;
 static _Atomic size_t in_use[MEM_CLASSES];
 static _Atomic size_t high_water[MEM_CLASSES];
 
-static void count_up(enum mem_class kind, size_t bytes) {
+void mem_count_add(enum mem_class kind, size_t bytes) {
     const size_t now = atomic_fetch_add(&in_use[kind], bytes) + bytes;
     size_t seen = atomic_load(&high_water[kind]);
     while (now > seen && !atomic_compare_exchange_weak(&high_water[kind], &seen, now)) {
     }
 }
 
-static void count_down(enum mem_class kind, size_t bytes) {
+void mem_count_sub(enum mem_class kind, size_t bytes) {
     const size_t before = atomic_fetch_sub(&in_use[kind], bytes);
     assert(before >= bytes);
     (void)before;
@@ -48,15 +50,125 @@ static bool is_mapped(size_t bytes) {
     return bytes >= MEM_MAP_BYTES;
 }
 
+/* ---- kept blocks: a list through the blocks themselves, the youngest first ---- */
+
+struct kept_block {
+    struct kept_block *next;
+    size_t bytes;
+};
+
+static struct {
+    struct lock lock;
+    struct kept_block *first;
+    size_t bytes, limit;
+} kept = {.lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .rank = LOCK_MEM}};
+
+/* Takes *at out of the list. */
+static struct kept_block *unlink_kept(struct kept_block **at) {
+    struct kept_block *const b = *at;
+    *at = b->next;
+    kept.bytes -= b->bytes;
+    return b;
+}
+
+/* Takes the oldest out until at most `bytes` are kept; returns them as a list. */
+static struct kept_block *unlink_oldest(size_t bytes) {
+    struct kept_block *gone = NULL;
+    while (kept.bytes > bytes) {
+        struct kept_block **at = &kept.first;
+        while ((*at)->next != NULL)
+            at = &(*at)->next;
+        struct kept_block *const b = unlink_kept(at);
+        b->next = gone;
+        gone = b;
+    }
+    return gone;
+}
+
+/* Without the lock: to unmap gigabytes takes time. */
+static void unmap_list(struct kept_block *b) {
+    while (b != NULL) {
+        struct kept_block *const next = b->next;
+        munmap(b, b->bytes);
+        b = next;
+    }
+}
+
+/* A kept block of just this size, zeroed; NULL: none. */
+static void *reuse(size_t bytes) {
+    struct kept_block *found = NULL;
+    if (bytes < MEM_KEEP_BYTES) return NULL;
+    lock_take(&kept.lock);
+    for (struct kept_block **at = &kept.first; *at != NULL; at = &(*at)->next) {
+        if ((*at)->bytes == bytes) {
+            found = unlink_kept(at);
+            break;
+        }
+    }
+    lock_give(&kept.lock);
+    return found != NULL ? memset(found, 0, bytes) : NULL;
+}
+
+/* Keeps a mapping, or returns it to the system. */
+static void keep_or_unmap(void *ptr, size_t bytes) {
+    struct kept_block *gone = NULL;
+    lock_take(&kept.lock);
+    const bool is_kept = bytes >= MEM_KEEP_BYTES && bytes <= kept.limit;
+    if (is_kept) {
+        struct kept_block *const b = ptr;
+        gone = unlink_oldest(kept.limit - bytes);
+        *b = (struct kept_block){.next = kept.first, .bytes = bytes};
+        kept.first = b;
+        kept.bytes += bytes;
+    }
+    lock_give(&kept.lock);
+    if (!is_kept) munmap(ptr, bytes);
+    unmap_list(gone);
+}
+
+/* Returns all but `bytes` to the system. */
+static void trim_kept(size_t bytes) {
+    lock_take(&kept.lock);
+    struct kept_block *const gone = unlink_oldest(bytes);
+    lock_give(&kept.lock);
+    unmap_list(gone);
+}
+
+void mem_keep(size_t bytes) {
+    lock_take(&kept.lock);
+    kept.limit = bytes;
+    lock_give(&kept.lock);
+    trim_kept(bytes);
+}
+
+size_t mem_kept(void) {
+    lock_take(&kept.lock);
+    const size_t bytes = kept.bytes;
+    lock_give(&kept.lock);
+    return bytes;
+}
+
+/* ---- blocks ---- */
+
+static void *map(size_t bytes) {
+    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return ptr != MAP_FAILED ? ptr : NULL;
+}
+
 /* Zeroed memory of a rounded size; NULL: none. */
 static void *obtain(size_t bytes) {
     if (!is_mapped(bytes)) {
         void *ptr = aligned_alloc(heap_align, bytes);
         return ptr != NULL ? memset(ptr, 0, bytes) : NULL;
     }
-    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (ptr == MAP_FAILED) return NULL;
-    advise(ptr, bytes);
+    void *ptr = reuse(bytes);
+    if (ptr != NULL) return ptr;
+    ptr = map(bytes);
+    if (ptr == NULL) {
+        trim_kept(0);
+        ptr = map(bytes);
+    }
+    if (ptr != NULL) advise(ptr, bytes);
     return ptr;
 }
 
@@ -67,7 +179,7 @@ cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class kind,
     const size_t rounded = round_up(bytes > 0 ? bytes : 1);
     void *ptr = obtain(rounded);
     if (ptr == NULL) return no_memory(bytes, kind, err);
-    count_up(kind, rounded);
+    mem_count_add(kind, rounded);
     out->ptr = ptr;
     out->bytes = rounded;
     return CUZK_OK;
@@ -76,11 +188,11 @@ cuzk_status mem_take(struct mem_block *out, size_t bytes, enum mem_class kind,
 void mem_give(struct mem_block *block) {
     if (block->ptr == NULL) return;
     if (is_mapped(block->bytes)) {
-        munmap(block->ptr, block->bytes);
+        keep_or_unmap(block->ptr, block->bytes);
     } else {
         free(block->ptr);
     }
-    count_down(block->kind, block->bytes);
+    mem_count_sub(block->kind, block->bytes);
     block->ptr = NULL;
     block->bytes = 0;
 }
@@ -105,7 +217,7 @@ cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class kind,
     void *ptr = mremap(block->ptr, block->bytes, mapped, MREMAP_MAYMOVE);
     if (ptr == MAP_FAILED) return no_memory(bytes, block->kind, err);
     advise(ptr, mapped);
-    count_up(block->kind, mapped - block->bytes);
+    mem_count_add(block->kind, mapped - block->bytes);
     block->ptr = ptr;
     block->bytes = mapped;
     return CUZK_OK;
@@ -113,8 +225,8 @@ cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class kind,
 
 void mem_reclass(struct mem_block *block, enum mem_class kind) {
     if (block->ptr != NULL) {
-        count_up(kind, block->bytes);
-        count_down(block->kind, block->bytes);
+        mem_count_add(kind, block->bytes);
+        mem_count_sub(block->kind, block->bytes);
     }
     block->kind = kind;
 }

@@ -2,9 +2,10 @@
  * Buffers counted by class; large ones mapped, never through malloc.
  *
  * A block of MEM_MAP_BYTES or more is an anonymous mapping, advised for huge pages when it is large
- * enough, and returned to the system when it is given back, so that resident memory is the sum of
- * what is live and mem_in_use() can be held against a plan. A smaller one comes from the heap,
- * where a sanitizer sees its ends. All are zeroed and aligned to 64 bytes at least.
+ * enough, and returned to the system when it is given back (unless mem_keep says otherwise), so
+ * that resident memory is the sum of what is live and mem_in_use() can be held against a plan. A
+ * smaller one comes from the heap, where a sanitizer sees its ends. All are zeroed and aligned to
+ * 64 bytes at least.
  *
  * Threads: all functions may be called from any thread; a block is owned by one at a time.
  */
@@ -50,8 +51,24 @@ void mem_give(struct mem_block *block);
 CUZK_NODISCARD cuzk_status mem_grow(struct mem_block *block, size_t bytes, enum mem_class kind,
                                     struct cuzk_error *err);
 
+/*
+ * Keeps up to `bytes` of mapped blocks of MEM_KEEP_BYTES or more that were given back, for the next
+ * block of the same rounded size: where pages are dear, as in a virtual machine, zeroing a block
+ * takes a tenth of the time of new pages or less. 0, as a program starts with: none is kept. The
+ * oldest are returned to the system first, and all of them when memory is refused. Kept blocks are
+ * not in use (mem_in_use), and are wiped only when they are taken again: who gives a secret back
+ * wipes it.
+ */
+enum { MEM_KEEP_BYTES = 1 << 20 };
+void mem_keep(size_t bytes);
+size_t mem_kept(void); /* bytes kept now; their resident set is this at most */
+
 /* Moves the accounting of a block to another class. */
 void mem_reclass(struct mem_block *block, enum mem_class kind);
+
+/* Counts memory that another allocator took or gave back (slab.h) to a class. */
+void mem_count_add(enum mem_class kind, size_t bytes);
+void mem_count_sub(enum mem_class kind, size_t bytes);
 
 const char *mem_class_name(enum mem_class kind);
 size_t mem_in_use(enum mem_class kind);

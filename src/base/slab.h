@@ -9,10 +9,11 @@
  * Sizes are rounded up to classes of an eighth of a power of two (at most 12.5 % more address
  * space; pages that are not touched cost nothing). A slab that is given back is kept for the next
  * request of its class; those kept are counted apart from those in use. Kept ones beyond
- * `keep_bytes`, or idle for `idle_ns`, are closed by the pool's one thread; memory of a slab that is
- * given back is wiped there or before it is handed out again (it held a witness).
+ * `keep_bytes`, or idle for `idle_ns`, are closed by the pool's one thread; memory of a slab that
+ * is given back is wiped there or before it is handed out again (it held a witness).
  *
- * Counting: a slab in use counts in its mem class (mem.h) with its requested bytes rounded to pages.
+ * Counting: a slab in use counts in its mem class (mem.h) with its requested bytes rounded to
+ * pages.
  *
  * Threads: all functions from any thread.
  */
@@ -51,7 +52,11 @@ CUZK_NODISCARD cuzk_status slab_pool_create(struct slab_pool **out,
                                             struct cuzk_error *err);
 void slab_pool_destroy(struct slab_pool *pool); /* all slabs must be back; accepts NULL */
 
-/* Errors: NO_MEMORY; *out is then empty. */
+/*
+ * Never waits for `closing`; may wait while the thread wipes a slab of the same class. Until the
+ * thread has closed what is beyond keep_bytes, resident memory is above in use plus keep_bytes.
+ * Errors: NO_MEMORY; *out is then empty.
+ */
 CUZK_NODISCARD cuzk_status slab_take(struct slab_pool *pool, struct slab *out, size_t bytes,
                                      enum mem_class kind, struct cuzk_error *err);
 void slab_give(struct slab_pool *pool, struct slab *slab); /* empties it; an empty one: nothing */

@@ -97,4 +97,12 @@ CUZK_NODISCARD cuzk_status porep_witness(const struct porep_shape *shape, struct
                                          const struct porep_partition *in, struct witness *out,
                                          struct pool *pool, struct cuzk_error *err);
 
+/*
+ * The same into a fresh witness of the system's counts that the caller created or placed
+ * (witness.h). On an error it holds parts of a witness, and is still the caller's to wipe and free.
+ */
+CUZK_NODISCARD cuzk_status porep_witness_into(const struct porep_shape *shape, struct r1cs *r,
+                                              const struct porep_partition *in, struct witness *w,
+                                              struct pool *pool, struct cuzk_error *err);
+
 #endif

@@ -126,6 +126,36 @@ static cuzk_status check_counts(const struct porep_shape *shape, const struct po
     return CUZK_OK;
 }
 
+/* The counts of a witness decide where its planes lie; wrong ones would be written past. */
+static cuzk_status check_planes(const struct witness *w, const struct r1cs_stats *stats,
+                                struct cuzk_error *err) {
+    if (w->n_inputs == stats->n_inputs && w->n_aux == stats->n_aux &&
+        w->n_elements == stats->n_elements)
+        return CUZK_OK;
+    return error_set(err, CUZK_INTERNAL, "witness", "report this",
+                     "its planes are for %u inputs, %u variables and %u elements, the circuit has "
+                     "%u, %u and %u",
+                     w->n_inputs, w->n_aux, w->n_elements, stats->n_inputs, stats->n_aux,
+                     stats->n_elements);
+}
+
+static cuzk_status fill(const struct porep_shape *shape, const struct porep_partition *in,
+                        struct witness *w, struct pool *pool, struct cuzk_error *err) {
+    struct witness_job job = {.shape = shape, .in = in, .w = w};
+    CUZK_TRY(write_prologue(&job, err));
+    return run_challenges(&job, pool, err);
+}
+
+cuzk_status porep_witness_into(const struct porep_shape *shape, struct r1cs *r,
+                               const struct porep_partition *in, struct witness *w,
+                               struct pool *pool, struct cuzk_error *err) {
+    struct r1cs_stats stats;
+    CUZK_TRY(check_counts(shape, in, err));
+    CUZK_TRY(r1cs_get_stats(r, &stats, pool, err));
+    CUZK_TRY(check_planes(w, &stats, err));
+    return fill(shape, in, w, pool, err);
+}
+
 cuzk_status porep_witness(const struct porep_shape *shape, struct r1cs *r,
                           const struct porep_partition *in, struct witness *out, struct pool *pool,
                           struct cuzk_error *err) {
@@ -134,9 +164,7 @@ cuzk_status porep_witness(const struct porep_shape *shape, struct r1cs *r,
     CUZK_TRY(check_counts(shape, in, err));
     CUZK_TRY(r1cs_get_stats(r, &stats, pool, err));
     CUZK_TRY(witness_create(out, stats.n_inputs, stats.n_aux, stats.n_elements, err));
-    struct witness_job job = {.shape = shape, .in = in, .w = out};
-    cuzk_status status = write_prologue(&job, err);
-    if (status == CUZK_OK) status = run_challenges(&job, pool, err);
+    const cuzk_status status = fill(shape, in, out, pool, err);
     if (status != CUZK_OK) witness_destroy(out);
     return status;
 }

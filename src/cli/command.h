@@ -12,10 +12,13 @@
 #include "progress.h"
 #include "progress_bar.h"
 
+cuzk_status command_daemon(int argc, char **argv, struct cuzk_error *err);
 cuzk_status command_digest(int argc, char **argv, struct cuzk_error *err);
+cuzk_status command_doctor(int argc, char **argv, struct cuzk_error *err);
 cuzk_status command_export(int argc, char **argv, struct cuzk_error *err);
 cuzk_status command_inspect(int argc, char **argv, struct cuzk_error *err);
 cuzk_status command_params(int argc, char **argv, struct cuzk_error *err);
+cuzk_status command_plan(int argc, char **argv, struct cuzk_error *err);
 cuzk_status command_prove(int argc, char **argv, struct cuzk_error *err);
 cuzk_status command_verify(int argc, char **argv, struct cuzk_error *err);
 

@@ -15,7 +15,10 @@ static const struct {
     {"verify", command_verify, "verify a proof"},
     {"inspect", command_inspect, "show what is in a C1 file"},
     {"digest", command_digest, "print a circuit's counts and digest"},
+    {"plan", command_plan, "print what a daemon's configuration takes of memory"},
     {"params", command_params, "make, list or check parameter files"},
+    {"daemon", command_daemon, "serve proofs over gRPC, as cuzk-daemon does"},
+    {"doctor", command_doctor, "make the checks of the daemon's start without serving"},
     {"export", command_export, "write key, proof and public inputs for other verifiers"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

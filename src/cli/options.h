@@ -25,7 +25,7 @@ struct option_u64 {
 };
 
 struct option_spec {
-    const char *name; /* without the dashes */
+    const char *name; /* without the dashes; "c|count": with the short form -c */
     enum option_kind kind;
     void *target;
     const char *value_name; /* "FILE"; NULL for flags */

@@ -2,13 +2,13 @@
  * The engine: jobs in, verified proofs out. It knows neither gRPC nor HTTP.
  *
  * A job is one sector's PoRep (other kinds: NOT_SERVED). Its way: payload digest → decode → checks
- * against the request and the vanilla-proof checks → record in the state folder → accepted. Then its
- * partitions go through the flow (flow.h): synthesis workers make witnesses in slabs, devices prove,
- * finalizers verify. The job's proof is its partitions' proofs, one after the other.
+ * against the request and the vanilla-proof checks → record in the state folder → accepted. Then
+ * its partitions go through the flow (flow.h): synthesis workers make witnesses in slabs, devices
+ * prove, finalizers verify. The job's proof is its partitions' proofs, one after the other.
  *
- * Memory: one ledger. The pipeline's slots (witnesses, a, b, c, pending proofs, scratch) are planned
- * and reserved by plan_make when a circuit becomes resident; a job reserves its decoded input; a
- * message is reserved by who receives it (engine_input_*), before it is read.
+ * Memory: one ledger. The pipeline's slots (witnesses, a, b, c, pending proofs, scratch) are
+ * planned and reserved by plan_make when a circuit becomes resident; a job reserves its decoded
+ * input; a message is reserved by who receives it (engine_input_*), before it is read.
  *
  * Threads: all functions may be called from any thread. Callbacks come from the engine's threads,
  * without a lock of the engine held; they must not block.
@@ -65,6 +65,7 @@ struct engine_config {
     /* Tests only. */
     bool fixed_blinding;
     uint64_t fixed_r, fixed_s;
+    uint64_t device_ping_timeout_ns, device_progress_timeout_ns; /* 0: device_link.h's usual ones */
     bool accept_fake_proofs; /* the device is a fake one: proofs are compared with its pattern */
 };
 
@@ -78,8 +79,8 @@ struct engine;
 CUZK_NODISCARD cuzk_status engine_create(struct engine **out, const struct engine_config *config,
                                          struct cuzk_error *err);
 
-/* Takes no more jobs. `keep_waiting_jobs`: those that have not begun stay in the state folder for
- * the next start (without one they are answered STOPPING). */
+/* Takes no more jobs. Those that have not begun stay in the state folder for the next start, and
+ * who waits for them is told so by engine_destroy; without a folder they are answered STOPPING. */
 void engine_stop_accepting(struct engine *e);
 /* Waits until nothing is under way, until `deadline_ns` at the latest; true: all is done. */
 bool engine_drain(struct engine *e, uint64_t deadline_ns);
@@ -136,8 +137,8 @@ struct engine_result {
 typedef void (*engine_done_fn)(void *ctx, const struct engine_result *result);
 
 /*
- * Calls `fn` exactly once: when the job is over (at once, from this call, if it is), or with TIMEOUT
- * when clock_ns() is `until_ns` (0: never). *watch names the wait for engine_unwatch.
+ * Calls `fn` exactly once: when the job is over (at once, from this call, if it is), or with
+ * TIMEOUT when clock_ns() is `until_ns` (0: never). *watch names the wait for engine_unwatch.
  * Errors: JOB_UNKNOWN; fn is then not called.
  */
 CUZK_NODISCARD cuzk_status engine_watch(struct engine *e, const char *job_id, uint64_t until_ns,
@@ -158,9 +159,8 @@ CUZK_NODISCARD cuzk_status engine_preload(struct engine *e, const char *circuit_
                                           uint64_t until_ns, bool *already, uint64_t *load_ms,
                                           struct cuzk_error *err);
 /* Errors: USAGE, BUDGET_BUSY when jobs use it. Not loaded: was_loaded false. */
-CUZK_NODISCARD cuzk_status engine_evict(struct engine *e, const char *circuit_id,
-                                        bool *was_loaded, uint64_t *freed_bytes,
-                                        struct cuzk_error *err);
+CUZK_NODISCARD cuzk_status engine_evict(struct engine *e, const char *circuit_id, bool *was_loaded,
+                                        uint64_t *freed_bytes, struct cuzk_error *err);
 
 /* ---- room for messages, before they are read ---- */
 
@@ -185,7 +185,7 @@ void engine_input_release(struct engine *e, struct engine_input *in);
 struct engine_partition_view {
     enum flow_stage stage;
     unsigned attempt;
-    int device; /* -1: none */
+    int device;                               /* -1: none */
     double synthesis_seconds, device_seconds; /* so far, or as it took */
     char phase[24];                           /* on the device: "msm h", … */
 };
@@ -242,9 +242,9 @@ struct engine_snapshot {
     struct plan plan;
     bool has_plan; /* a circuit was resident once */
     struct ledger_counters ledger;
-    uint64_t rss_bytes, peak_rss_bytes;             /* of the daemon's process */
-    uint64_t total_rss_bytes;                       /* of all processes, shared pages once */
-    uint64_t class_bytes[MEM_CLASSES];              /* tracked, all processes */
+    uint64_t rss_bytes, peak_rss_bytes; /* of the daemon's process */
+    uint64_t total_rss_bytes;           /* of all processes, shared pages once */
+    uint64_t class_bytes[MEM_CLASSES];  /* tracked, all processes */
     uint64_t class_high_water[MEM_CLASSES];
     struct slab_counters slabs;
     struct flow_counts flow;

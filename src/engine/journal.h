@@ -10,9 +10,13 @@
  *     DIR/journal.sqlite3   DIR/payload/JOBID   DIR/lock (flock: one daemon a folder)
  *
  * Every function returns after its record is on the disk. Errors: STATE, with SQLite's or the
- * system's reason (full disk, permissions, damage, another daemon in it); nothing is then recorded.
+ * system's reason (full disk, permissions, damage, another daemon in it); nothing is then recorded,
+ * and the journal stays usable. JOB_UNKNOWN: no job of this id, or of a partition, none that is
+ * open.
  *
- * Threads: any; calls are serialized inside.
+ * A job id has letters, digits, `-` and `_` only, as it names a file; anything else is INTERNAL.
+ *
+ * Threads: any; calls are serialized inside. journal_replay calls its function without the lock.
  */
 #ifndef ENGINE_JOURNAL_H
 #define ENGINE_JOURNAL_H
@@ -64,8 +68,8 @@ struct journal_entry {
     struct journal_job job;
     enum journal_state state;
     const char *message;
-    const bool *done;      /* [n_partitions] */
-    const uint8_t *proofs; /* [n_partitions][JOURNAL_PROOF_BYTES]; zero where not done */
+    const bool *done;         /* [n_partitions] */
+    const uint8_t *proofs;    /* [n_partitions][JOURNAL_PROOF_BYTES]; zero where not done */
     const char *payload_path; /* NULL once it has an outcome */
 };
 /* Calls `fn` for every job, in the order of acceptance; ends early when fn fails. */

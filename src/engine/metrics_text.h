@@ -1,6 +1,6 @@
 /*
- * The snapshot as Prometheus' text format 0.0.4: histograms, `_total`, base units, HELP and TYPE for
- * each family, labels escaped. Used by HTTP's /metrics and by gRPC's GetMetrics.
+ * The snapshot as Prometheus' text format 0.0.4: histograms, `_total`, base units, HELP and TYPE
+ * for each family, labels escaped. Used by HTTP's /metrics and by gRPC's GetMetrics.
  *
  * Threads: pure.
  */

@@ -170,6 +170,12 @@ size_t c1_bytes(const struct c1 *c1) {
     return sum;
 }
 
+size_t c1_decoded_bytes(const struct registered_seal *seal) {
+    struct c1_layout layout;
+    c1_layout_init(&layout, registered_seal_shape(seal));
+    return seal->n_partitions * layout.partition_bytes;
+}
+
 /* ---- sources ---- */
 
 /* How much of the text is in memory at once. */

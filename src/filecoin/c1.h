@@ -66,6 +66,8 @@ unsigned c1_partitions(const struct c1 *c1);
 const struct porep_partition *c1_partition(const struct c1 *c1, unsigned k);
 /* Bytes of class MEM_INPUT that it holds. */
 size_t c1_bytes(const struct c1 *c1);
+/* The same from the registered proof alone: what any text of it will hold once it is decoded. */
+size_t c1_decoded_bytes(const struct registered_seal *seal);
 
 /* ---- whether it is right ---- */
 

@@ -30,25 +30,62 @@ static size_t domain_bytes(const struct prover_key *key) {
 }
 
 /* Start's scratch: what the queries l and a select from the witness, then the scratch of a sum. */
-static size_t selections_bytes(const struct prover_key *key) {
-    return align64(larger(selection_bytes(&key->a), key->stats.n_elements * sizeof(fr_words)));
+static size_t selections_bytes(const struct query *a, size_t n_elements) {
+    return align64(larger(selection_bytes(a), n_elements * sizeof(fr_words)));
 }
 
-struct prover_plan prover_plan(const struct prover_key *key, unsigned threads) {
-    const struct backend *be = key->backend;
-    const size_t n_a = (size_t)key->a.n_inputs + key->a.n_elements;
-    const size_t n_b = (size_t)key->b.n_inputs + key->b.n_elements;
+/* What a plan depends on. */
+struct plan_counts {
+    const struct backend *backend;
+    unsigned log_n;
+    size_t n_elements;
+    const struct query *a, *b; /* their counts only */
+};
+
+static struct prover_plan plan_of(const struct plan_counts *c, unsigned threads) {
+    const struct backend *be = c->backend;
+    const size_t n_a = (size_t)c->a->n_inputs + c->a->n_elements;
+    const size_t n_b = (size_t)c->b->n_inputs + c->b->n_elements;
     if (threads == 0) threads = 1;
-    size_t sums = be->plan_g1(((size_t)1 << key->log_n) - 1, threads).scratch_bytes;
-    sums = larger(sums, sum_scratch_bytes_g1(be, key->stats.n_elements, threads));
+    size_t sums = be->plan_g1(((size_t)1 << c->log_n) - 1, threads).scratch_bytes;
+    sums = larger(sums, sum_scratch_bytes_g1(be, c->n_elements, threads));
     sums = larger(sums, sum_scratch_bytes_g1(be, n_a, threads));
     sums = larger(sums, sum_scratch_bytes_g1(be, n_b, threads));
     return (struct prover_plan){
-        .abc_bytes = 2 * domain_bytes(key),
-        .start_scratch_bytes = selections_bytes(key) + sums,
-        .pending_bytes = sizeof(struct pending_proof) + selection_bytes(&key->b),
+        .abc_bytes = 2 * (sizeof(fr) << c->log_n),
+        .start_scratch_bytes = selections_bytes(c->a, c->n_elements) + sums,
+        .pending_bytes = sizeof(struct pending_proof) + selection_bytes(c->b),
         .finish_scratch_bytes = sum_scratch_bytes_g2(be, n_b, threads),
     };
+}
+
+struct prover_plan prover_plan(const struct prover_key *key, unsigned threads) {
+    const struct plan_counts counts = {
+        key->backend, key->log_n, key->stats.n_elements, &key->a, &key->b,
+    };
+    return plan_of(&counts, threads);
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+struct prover_plan prover_plan_bound(const struct r1cs_stats *stats, const struct backend *backend,
+                                     unsigned threads) {
+    const struct query a = {
+        .n_inputs = stats->n_inputs,
+        .n_aux = stats->a_aux_density,
+        .n_elements = smaller(stats->n_elements, stats->a_aux_density),
+    };
+    const struct query b = {
+        .n_inputs = stats->b_input_density,
+        .n_aux = stats->b_aux_density,
+        .n_elements = smaller(stats->n_elements, stats->b_aux_density),
+    };
+    const struct plan_counts counts = {
+        backend, ntt_log2_ceil(stats->n_rows), stats->n_elements, &a, &b,
+    };
+    return plan_of(&counts, threads);
 }
 
 /* ---- start ---- */
@@ -115,7 +152,7 @@ static void sum_h(struct start *s) {
 }
 
 static void *sum_scratch(const struct start *s) {
-    return (uint8_t *)s->scratch.ptr + selections_bytes(s->key);
+    return (uint8_t *)s->scratch.ptr + selections_bytes(&s->key->a, s->key->stats.n_elements);
 }
 
 static void sum_l(struct start *s) {

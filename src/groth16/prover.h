@@ -26,6 +26,11 @@ struct prover_plan {
 };
 struct prover_plan prover_plan(const struct prover_key *key, unsigned threads);
 
+/* The same from the counts alone, before there is a key: abc is exact, the others are upper bounds
+ * (which elements occur in A and in B is not in the counts). */
+struct prover_plan prover_plan_bound(const struct r1cs_stats *stats, const struct backend *backend,
+                                     unsigned threads);
+
 /* Wall times of the stages in seconds. start fills all but the last two, finish those. */
 struct prover_timings {
     double evaluate;  /* A w, B w, C w */

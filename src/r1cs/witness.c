@@ -1,5 +1,6 @@
 #include "witness.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,26 +22,33 @@ size_t witness_bytes(uint32_t n_inputs, uint32_t n_aux, uint32_t n_elements) {
            aligned(n_inputs * sizeof(fr));
 }
 
+void witness_view(struct witness *out, void *memory, uint32_t n_inputs, uint32_t n_aux,
+                  uint32_t n_elements) {
+    assert((uintptr_t)memory % ALIGN == 0);
+    uint8_t *const elements = (uint8_t *)memory + aligned(plane_bytes(n_aux));
+    *out = (struct witness){
+        .n_inputs = n_inputs,
+        .n_aux = n_aux,
+        .n_elements = n_elements,
+        .values = memory,
+        .elements = (fr *)elements,
+        .inputs = (fr *)(elements + aligned(n_elements * sizeof(fr))),
+    };
+}
+
+void witness_place(struct witness *out, void *memory, uint32_t n_inputs, uint32_t n_aux,
+                   uint32_t n_elements) {
+    witness_view(out, memory, n_inputs, n_aux, n_elements);
+    if (n_inputs > 0) out->inputs[0] = fr_one;
+}
+
 cuzk_status witness_create(struct witness *out, uint32_t n_inputs, uint32_t n_aux,
                            uint32_t n_elements, struct cuzk_error *err) {
     *out = (struct witness){0};
     struct mem_block block;
     CUZK_TRY(mem_take(&block, witness_bytes(n_inputs, n_aux, n_elements), MEM_WITNESS, err));
-    uint8_t *at = block.ptr;
-    uint64_t *values = (uint64_t *)at;
-    at += aligned(plane_bytes(n_aux));
-    fr *elements = (fr *)at;
-    at += aligned(n_elements * sizeof(fr));
-    *out = (struct witness){
-        .n_inputs = n_inputs,
-        .n_aux = n_aux,
-        .n_elements = n_elements,
-        .values = values,
-        .elements = elements,
-        .inputs = (fr *)at,
-        .block = block,
-    };
-    if (n_inputs > 0) out->inputs[0] = fr_one;
+    witness_place(out, block.ptr, n_inputs, n_aux, n_elements);
+    out->block = block;
     return CUZK_OK;
 }
 

@@ -24,14 +24,27 @@ struct witness {
     uint64_t *values;
     fr *elements;
     fr *inputs;
-    struct mem_block block; /* owns all three, class MEM_WITNESS */
+    struct mem_block block; /* owns all three, class MEM_WITNESS; empty: the caller's memory */
 };
 
 /* Zeroed planes for a circuit of these counts; inputs[0] is set to one. */
 CUZK_NODISCARD cuzk_status witness_create(struct witness *out, uint32_t n_inputs, uint32_t n_aux,
                                           uint32_t n_elements, struct cuzk_error *err);
-void witness_destroy(struct witness *w); /* wipes, then frees; an empty one is left alone */
+/* Wipes, then frees. A placed or viewed one is only emptied: its memory is the caller's to wipe. */
+void witness_destroy(struct witness *w);
+
+/*
+ * The same planes in memory of the caller: witness_bytes() bytes, aligned to 64. The layout follows
+ * from the counts alone, so that two processes that share the memory agree on it.
+ *
+ *   witness_place   in zeroed memory, for a witness that is yet to be made; sets inputs[0] to one
+ *   witness_view    on memory that already holds a witness, which is not touched
+ */
 size_t witness_bytes(uint32_t n_inputs, uint32_t n_aux, uint32_t n_elements);
+void witness_place(struct witness *out, void *memory, uint32_t n_inputs, uint32_t n_aux,
+                   uint32_t n_elements);
+void witness_view(struct witness *out, void *memory, uint32_t n_inputs, uint32_t n_aux,
+                  uint32_t n_elements);
 
 /*
  * Reads a witness from the form that `fil-oracle witness --out` writes: u64 inputs, u64 aux, then

@@ -18,7 +18,7 @@ enum { RPC_MAX_ADDRESSES = 4 };
 struct rpc_options {
     const char *listen[RPC_MAX_ADDRESSES]; /* "127.0.0.1:9820", "unix:///run/curio/cuzk.sock" */
     unsigned n_listen;
-    unsigned socket_mode; /* of a Unix socket; 0: 0660 */
+    unsigned socket_mode;       /* of a Unix socket; 0: 0660 */
     uint64_t max_message_bytes; /* 0: 256 MiB */
     unsigned max_calls;         /* in work at once; 0: usual (1024) */
     /* TLS: PEM files; cert and key NULL: plain text. client_ca not NULL: clients must have a

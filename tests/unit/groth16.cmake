@@ -14,3 +14,8 @@ cuzk_test(test_bit_plane LABEL quick SOURCES unit/test_bit_plane.c ROOMS groth16
 cuzk_fuzz(fuzz_params SOURCES fuzz/fuzz_params.c ROOMS groth16)
 cuzk_fuzz(fuzz_proof SOURCES fuzz/fuzz_proof.c ROOMS groth16)
 set_property(TEST test_groth16 test_params test_subgroup APPEND PROPERTY LABELS threads)
+cuzk_test(test_malloc_size LABEL quick
+  SOURCES unit/test_malloc_size.c unit/partition_fixture.c unit/tiny_circuit.c ROOMS groth16)
+foreach(function malloc calloc realloc aligned_alloc posix_memalign)
+  target_link_options(test_malloc_size PRIVATE LINKER:--wrap=${function})
+endforeach()

@@ -333,6 +333,20 @@ static void a_cancelled_proof_leaves_nothing(void **state) {
     witness_destroy(&w);
 }
 
+static void the_counts_alone_bound_the_plan(void **state) {
+    const struct fixture *f = *state;
+    for (unsigned threads = 0; threads < 5; threads++) {
+        const struct prover_plan exact = prover_plan(f->key, threads);
+        const struct prover_plan bound = prover_plan_bound(&f->key->stats, &backend_cpu, threads);
+        assert_int_equal(bound.abc_bytes, exact.abc_bytes);
+        assert_in_range(bound.start_scratch_bytes, exact.start_scratch_bytes,
+                        2 * exact.start_scratch_bytes);
+        assert_in_range(bound.pending_bytes, exact.pending_bytes, 2 * exact.pending_bytes);
+        assert_in_range(bound.finish_scratch_bytes, exact.finish_scratch_bytes,
+                        2 * exact.finish_scratch_bytes);
+    }
+}
+
 static void a_key_keeps_to_its_memory(void **state) {
     const struct fixture *f = *state;
     const size_t before = mem_in_use_total();
@@ -476,6 +490,7 @@ int main(void) {
         cmocka_unit_test(blinding_hides_and_is_reproducible),
         cmocka_unit_test(proofs_may_run_side_by_side),
         cmocka_unit_test(a_cancelled_proof_leaves_nothing),
+        cmocka_unit_test(the_counts_alone_bound_the_plan),
         cmocka_unit_test(a_key_keeps_to_its_memory),
         cmocka_unit_test(any_number_of_inputs_is_verified),
         cmocka_unit_test(parameters_of_another_circuit_make_no_key),

@@ -195,6 +195,46 @@ static void test_witness_in_one_go(void **state) {
     witness_destroy(&w);
 }
 
+/* In memory of the caller: the same bytes, which stay the caller's, and a view of them. */
+static void test_witness_in_given_memory(void **state) {
+    (void)state;
+    const struct r1cs_stats *const n = &stats_2k;
+    struct witness made, placed, view;
+    struct mem_block memory;
+    assert_int_equal(porep_witness(shape, system_2k, &fixture.partition, &made, NULL, NULL),
+                     CUZK_OK);
+    const size_t bytes = witness_bytes(n->n_inputs, n->n_aux, n->n_elements);
+    assert_int_equal(mem_take(&memory, bytes, MEM_WITNESS, NULL), CUZK_OK);
+    witness_place(&placed, memory.ptr, n->n_inputs, n->n_aux, n->n_elements);
+    assert_null(placed.block.ptr);
+    assert_int_equal(porep_witness_into(shape, system_2k, &fixture.partition, &placed, NULL, NULL),
+                     CUZK_OK);
+    assert_memory_equal(memory.ptr, made.block.ptr, bytes);
+    witness_destroy(&placed);
+    assert_null(placed.values);
+    assert_memory_equal(memory.ptr, made.block.ptr, bytes);
+    witness_view(&view, memory.ptr, n->n_inputs, n->n_aux, n->n_elements);
+    assert_memory_equal(memory.ptr, made.block.ptr, bytes);
+    check_witness(&view);
+    mem_give(&memory);
+    witness_destroy(&made);
+}
+
+/* Planes of other counts are refused before anything is written. */
+static void test_wrong_planes_are_refused(void **state) {
+    (void)state;
+    struct cuzk_error err = {0};
+    struct witness w;
+    assert_int_equal(
+        witness_create(&w, stats_2k.n_inputs, stats_2k.n_aux, stats_2k.n_elements - 1, NULL),
+        CUZK_OK);
+    assert_int_equal(porep_witness_into(shape, system_2k, &fixture.partition, &w, NULL, &err),
+                     CUZK_INTERNAL);
+    assert_non_null(w.block.ptr);
+    assert_true(fr_is_zero(&w.inputs[1]));
+    witness_destroy(&w);
+}
+
 static void expect_unsatisfied(const struct witness *w, const char *path_part) {
     struct cuzk_error err = {0};
     assert_int_equal(r1cs_check(system_2k, w, NULL, NULL, &err), CUZK_UNSATISFIED);
@@ -307,6 +347,8 @@ int main(void) {
         cmocka_unit_test(test_witness_digest),
         cmocka_unit_test(test_witness_in_parallel),
         cmocka_unit_test(test_witness_in_one_go),
+        cmocka_unit_test(test_witness_in_given_memory),
+        cmocka_unit_test(test_wrong_planes_are_refused),
         cmocka_unit_test(test_satisfied_and_not),
         cmocka_unit_test(test_wrong_inputs_are_located),
         cmocka_unit_test(test_wrong_counts_are_refused),
