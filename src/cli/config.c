@@ -81,6 +81,7 @@ cuzk_status config_defaults(struct config *out, struct cuzk_error *err) {
                    .n_devices = 1,
                    .evict_min_idle_ns = 300 * SECOND_NS,
                    .max_queued_jobs = 1000,
+                   .age_after = 64,
                    .keep_results = 1000,
                    .keep_result_ns = 3600 * SECOND_NS,
                    .max_message_bytes = (uint64_t)256 << 20},

@@ -50,8 +50,7 @@ const struct config_key config_keys[] = {
     {"gpus.gpu_workers_per_device", CONFIG_COUNT, .offset = AT(engine.devices[0].workers),
      .max = 64},
 
-    {"scheduler.age_after", CONFIG_UNUSED, .usual = 64,
-     .note = "the number of partitions after which a waiting job rises is fixed at 64"},
+    {"scheduler.age_after", CONFIG_COUNT, .offset = AT(engine.age_after), .min = 1, .max = 1000000},
     {"scheduler.max_batch_size", CONFIG_UNUSED, .usual = 1,
      .note = "partitions of all jobs share the workers; nothing waits for a batch"},
     {"scheduler.max_batch_wait_ms", CONFIG_UNUSED, .usual = 10000,

@@ -10,7 +10,7 @@
 #include "engine_internal.h"
 #include "log.h"
 
-enum { USUAL_MAX_PERMITS = 64, USUAL_AGE_AFTER = 64 };
+enum { USUAL_MAX_PERMITS = 64 };
 /* Slabs that nobody uses are kept for the next partition, up to this part of the budget. */
 enum { KEPT_SLABS_PART = 16 };
 #define KEPT_SLABS_NS ((uint64_t)10 * 1000000000u)
@@ -94,7 +94,7 @@ static cuzk_status make_flow(struct engine *e, struct cuzk_error *err) {
     struct flow_config config = {.permits = e->max_permits,
                                  .critical_permits = 1,
                                  .n_devices = e->n_devices,
-                                 .age_after = USUAL_AGE_AFTER};
+                                 .age_after = e->config.age_after};
     for (unsigned d = 0; d < e->n_devices; d++) {
         config.workers[d] = e->devices[d].workers;
         config.pendings[d] = e->devices[d].pendings;

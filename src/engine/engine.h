@@ -54,6 +54,7 @@ struct engine_config {
     struct engine_device_config devices[FLOW_MAX_DEVICES];
     unsigned n_devices;
     unsigned partition_workers, synthesis_threads, device_threads; /* 0: from the plan */
+    unsigned age_after; /* flow.h: ageing of waiting jobs; 0: usual (64) */
     uint64_t evict_min_idle_ns;
     const char *state_dir;      /* NULL: acknowledged jobs do not survive; said at start */
     unsigned max_queued_jobs;   /* beyond it QUEUE_FULL; 0: usual (1000) */

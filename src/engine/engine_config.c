@@ -57,6 +57,7 @@ cuzk_status engine_config_copy(struct engine_config *out, const struct engine_co
         engine_config_free(out);
         return error_set(err, CUZK_NO_MEMORY, "configuration", NULL, "no memory");
     }
+    if (out->age_after == 0) out->age_after = ENGINE_USUAL_AGE_AFTER;
     if (out->max_queued_jobs == 0) out->max_queued_jobs = ENGINE_USUAL_JOBS;
     if (out->keep_results == 0) out->keep_results = ENGINE_USUAL_RESULTS;
     if (out->keep_result_ns == 0) out->keep_result_ns = ENGINE_USUAL_KEEP_NS;

@@ -31,6 +31,7 @@ enum {
     ENGINE_VERIFIERS = 2,
     ENGINE_MAX_SYNTHESIS = 128, /* threads */
     ENGINE_USUAL_JOBS = 1000,
+    ENGINE_USUAL_AGE_AFTER = 64, /* partitions of others */
     ENGINE_USUAL_RESULTS = 1000,
     ENGINE_LOSSES_REMEMBERED = 4, /* more than 3 in ENGINE_LOSS_WINDOW_NS: the device has failed */
     ENGINE_MEDIAN_OF = 31,

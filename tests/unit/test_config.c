@@ -143,7 +143,7 @@ static void every_value_arrives_in_its_place(void **state) {
         "[memory]\ntotal_budget = \"44GiB\"\nsafety_margin = 1000\neviction_min_idle = \"10m\"\n"
         "[gpus]\nbackend = \"cpu\"\ndevice_program = \"/d\"\ngpu_threads = 32\n"
         "gpu_workers_per_device = 3\n"
-        "[scheduler]\nage_after = 64\n"
+        "[scheduler]\nage_after = 9\n"
         "[synthesis]\nthreads = 4\npartition_workers = 12\n"
         "[logging]\nlevel = \"debug\"\nformat = \"json\"\n";
     struct config c;
@@ -165,6 +165,7 @@ static void every_value_arrives_in_its_place(void **state) {
     assert_int_equal(c.rpc.max_message_bytes, 64 << 20);
     assert_int_equal(e->max_message_bytes, 64 << 20);
     assert_int_equal(e->max_queued_jobs, 7);
+    assert_int_equal(e->age_after, 9);
     assert_int_equal(e->keep_results, 8);
     assert_int_equal(e->keep_result_ns, (uint64_t)90 * SECOND);
     assert_string_equal(e->param_dir, "/p");
@@ -205,7 +206,6 @@ static void what_means_nothing_here_warns_and_names_the_replacement(void **state
          "synthesis.partition_workers and gpus.gpu_workers_per_device to 1\n"},
         {"[pipeline]\nsynthesis_lookahead = 2", "pipeline.synthesis_lookahead has no effect"},
         {"[pipeline]\nsynthesis_concurrency = 2", "pipeline.synthesis_concurrency has no effect"},
-        {"[scheduler]\nage_after = 9", "scheduler.age_after has no effect"},
         {"[scheduler]\nmax_batch_size = 2", "scheduler.max_batch_size has no effect"},
         {"[scheduler]\nmax_batch_wait_ms = 0", "scheduler.max_batch_wait_ms has no effect"},
         {"[scheduler]\nsort_by_type = false", "scheduler.sort_by_type has no effect"},
