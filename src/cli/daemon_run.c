@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cuzk/cuzk.h>
@@ -262,7 +263,16 @@ static void drain(struct daemon *d, int first) {
 
 /* ---- start and end ---- */
 
+/* Each connection takes a descriptor, and so does each slab. */
+static void raise_descriptors(void) {
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur == r.rlim_max) return;
+    r.rlim_cur = r.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &r);
+}
+
 static cuzk_status start(struct daemon *d, struct cuzk_error *err) {
+    raise_descriptors();
     log_line(LOG_LEVEL_INFO, component, "cuzk %s, process %d", cuzk_version(), (int)getpid());
     /* Before anything else: a second daemon must not touch the first one's state folder. */
     CUZK_TRY(daemon_check_addresses(&d->config, err));

@@ -282,7 +282,7 @@ static struct device_link *link_new(const struct device_spec *spec, device_event
     link->max_tasks = spec->workers + spec->pendings;
     link->ping_timeout_ns = spec->ping_timeout_ns != 0 ? spec->ping_timeout_ns : 10 * second_ns;
     link->progress_timeout_ns =
-        spec->progress_timeout_ns != 0 ? spec->progress_timeout_ns : 600 * second_ns;
+        spec->progress_timeout_ns != 0 ? spec->progress_timeout_ns : 1800 * second_ns;
     link->ping_every_ns =
         link->ping_timeout_ns / 4 < second_ns ? link->ping_timeout_ns / 4 : second_ns;
     link->answer_ns = link->progress_ns = link->ping_ns = clock_ns();

@@ -41,7 +41,7 @@ struct device_spec {
     unsigned workers;    /* partitions that are started at the same time */
     unsigned pendings;   /* pending proofs beyond those in a start */
     unsigned threads;    /* of the whole process; 0: as many as it may run on */
-    uint64_t ping_timeout_ns, progress_timeout_ns; /* 0: usual ones (10 s, 10 min) */
+    uint64_t ping_timeout_ns, progress_timeout_ns; /* 0: usual ones (10 s, 30 min) */
 };
 
 enum device_event_kind {

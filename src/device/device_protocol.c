@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "utf8.h"
 
 enum { MAGIC = 0x6b7a7563, VERSION = 1 };
 
@@ -98,8 +99,11 @@ void device_failure_get(const struct device_failure *f, struct cuzk_error *err) 
 static bool text_good(const char *text, size_t n_bytes) {
     const char *end = memchr(text, '\0', n_bytes);
     if (end == NULL) return false;
-    for (const char *c = text; c < end; c++)
-        if (is_control(*c)) return false;
+    for (const char *c = text; c < end;) {
+        const size_t n = is_control(*c) ? 0 : utf8_character_bytes(c);
+        if (n == 0) return false;
+        c += n;
+    }
     for (const char *c = end; c < text + n_bytes; c++)
         if (*c != '\0') return false;
     return true;

@@ -152,6 +152,11 @@ void engine_unwatch(struct engine *e, uint64_t watch);
 CUZK_NODISCARD cuzk_status engine_cancel(struct engine *e, const char *job_id, bool *was_running,
                                          struct cuzk_error *err);
 
+/* The same when the client that waits for it has gone: a job that another client was given a ticket
+ * of (engine_submit with `existing`, without a deadline) goes on, and was_running is false. */
+CUZK_NODISCARD cuzk_status engine_cancel_dropped(struct engine *e, const char *job_id,
+                                                 bool *was_running, struct cuzk_error *err);
+
 /* ---- parameters ---- */
 
 /* Waits until it is resident, or `until_ns` (0: no limit). Errors: USAGE (no such circuit),

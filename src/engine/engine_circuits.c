@@ -246,7 +246,20 @@ static void take_turns(struct engine *e, const struct circuit *wanted, uint64_t 
     }
     if (oldest == NULL || now - oldest->resident_ns < ENGINE_TURN_NS) return;
     flow_circuit_ready(e->flow, index_of(e, oldest), false);
+    oldest->yields = true;
     if (!in_flight(e, oldest)) begin_eviction(e, oldest);
+}
+
+/* Nobody needs the room any more: those that made way and are still there go on. */
+static void end_turns(struct engine *e) {
+    for (unsigned i = 0; i < e->n_circuits; i++) {
+        struct circuit *c = &e->circuits[i];
+        if (!c->yields) continue;
+        c->yields = false;
+        if (c->state != CIRCUIT_RESIDENT) continue;
+        flow_circuit_ready(e->flow, index_of(e, c), true);
+        pipeline_pump_locked(e);
+    }
 }
 
 static struct circuit *next_wanted(struct engine *e) {
@@ -262,8 +275,8 @@ static struct circuit *next_wanted(struct engine *e) {
 /* ---- the loader: the daemon's part ---- */
 
 /* The digest is of the bytes that the key has in the file, as the devices make it. */
-static cuzk_status read_key(struct vkey *vk, uint8_t digest[32], const char *path,
-                            struct cuzk_error *err) {
+cuzk_status circuit_read_key(struct vkey *vk, uint8_t digest[32], const char *path,
+                             struct cuzk_error *err) {
     struct param_source src;
     CUZK_TRY(param_source_open(&src, path, err));
     struct param_layout layout;
@@ -290,7 +303,7 @@ static cuzk_status prepare(const struct engine *e, const struct circuit *c, stru
     CUZK_TRY(porep_record(c->shape, &part->r1cs, err));
     CUZK_TRY(r1cs_get_stats(part->r1cs, &part->stats, NULL, err));
     if (e->config.accept_fake_proofs) return CUZK_OK;
-    CUZK_TRY(read_key(&part->vk, part->vk_digest, part->place.path, err));
+    CUZK_TRY(circuit_read_key(&part->vk, part->vk_digest, part->place.path, err));
     part->has_vk = true;
     return CUZK_OK;
 }
@@ -352,12 +365,16 @@ static bool unload_one(struct engine *e) {
 /* True: something was done. */
 static bool load_one(struct engine *e) {
     struct circuit *c = next_wanted(e);
-    if (c == NULL) return false;
+    if (c == NULL) {
+        end_turns(e);
+        return false;
+    }
     const uint64_t now = clock_ns();
     struct cuzk_error err;
     if (c->needed_ns == 0) c->needed_ns = now;
     const cuzk_status s = memory_apply_locked(e, c, &err);
     if (s == CUZK_OK) {
+        end_turns(e);
         prepare_locked(e, c);
         return true;
     }

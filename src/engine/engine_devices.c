@@ -213,7 +213,7 @@ static unsigned count_loss(struct device *d, uint64_t now) {
 
 static void end_all_jobs(struct engine *e, const struct cuzk_error *why) {
     for (struct job *j = e->first; j != NULL; j = j->next) {
-        if (j->state == JOB_OPEN || j->state == JOB_PARKED)
+        if (!j->kept && (j->state == JOB_OPEN || j->state == JOB_PARKED))
             job_end_locked(e, j, ENGINE_FAILED, why);
     }
 }

@@ -87,6 +87,8 @@ struct job {
     bool in_flow;       /* flow, input and the reference to the circuit are held */
     bool kept;          /* stays in the state folder for the next start */
     bool unrecorded;    /* its outcome is not written to the state folder */
+    bool gap;           /* a partition's proof is not on the disk */
+    bool promised;      /* somebody holds a ticket of it: it does not end with its first client */
     bool to_finish;     /* the finisher has yet to record it … */
     bool recorded;      /* … has done so: watchers may be told */
     unsigned pins;      /* threads that use it without the lock */
@@ -136,6 +138,7 @@ struct circuit {
     unsigned references, waiters;     /* jobs; calls of engine_preload */
     bool preload, preload_due;        /* named in the configuration; … and not resident yet */
     bool said_to_wait;                /* for room */
+    bool yields;                      /* begins nothing more, so that another may be loaded */
     uint64_t needed_ns;               /* since when it is wanted and not there */
     uint32_t asked, loaded, evicting; /* one bit a device */
     uint64_t load_begin_ns, resident_ns, idle_since_ns;
@@ -324,6 +327,10 @@ void device_gone_locked(struct device *d, const struct cuzk_error *why);
 
 void *engine_loader(void *engine);
 void circuits_init(struct engine *e);
+/* The verifying key at the head of a parameter file, its points checked, and the digest of its
+ * bytes; vkey_destroy is the caller's. */
+cuzk_status circuit_read_key(struct vkey *vk, uint8_t digest[32], const char *path,
+                             struct cuzk_error *err);
 void circuits_free(struct engine *e);
 struct circuit *circuit_of_shape(struct engine *e, const struct porep_shape *shape);
 void circuit_refer_locked(struct engine *e, struct circuit *c);

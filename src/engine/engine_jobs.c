@@ -232,8 +232,8 @@ void job_settle_locked(struct engine *e, struct job *job) {
     engine_wake_locked(e);
 }
 
-cuzk_status engine_cancel(struct engine *e, const char *job_id, bool *was_running,
-                          struct cuzk_error *err) {
+static cuzk_status cancel(struct engine *e, const char *job_id, bool even_promised,
+                          bool *was_running, struct cuzk_error *err) {
     lock_take(&e->lock);
     struct job *job = job_by_id_locked(e, job_id);
     if (job == NULL) {
@@ -242,7 +242,7 @@ cuzk_status engine_cancel(struct engine *e, const char *job_id, bool *was_runnin
         if (err != NULL) *err = unknown;
         return CUZK_JOB_UNKNOWN;
     }
-    *was_running = job->outcome == ENGINE_UNKNOWN;
+    *was_running = job->outcome == ENGINE_UNKNOWN && (even_promised || !job->promised);
     if (*was_running) {
         struct cuzk_error why;
         (void)error_set(&why, CUZK_CANCELLED, NULL, NULL, "the job was cancelled");
@@ -252,6 +252,16 @@ cuzk_status engine_cancel(struct engine *e, const char *job_id, bool *was_runnin
     }
     lock_give(&e->lock);
     return CUZK_OK;
+}
+
+cuzk_status engine_cancel(struct engine *e, const char *job_id, bool *was_running,
+                          struct cuzk_error *err) {
+    return cancel(e, job_id, true, was_running, err);
+}
+
+cuzk_status engine_cancel_dropped(struct engine *e, const char *job_id, bool *was_running,
+                                  struct cuzk_error *err) {
+    return cancel(e, job_id, false, was_running, err);
 }
 
 /* ---- watches ---- */
@@ -370,6 +380,15 @@ static struct watch *next_due(struct engine *e) {
     return w;
 }
 
+/* A finished job whose proofs are not all on the disk: once more, or its outcome may not be
+ * written either. */
+static cuzk_status fill_gap(struct engine *e, const struct job *job, struct cuzk_error *err) {
+    for (unsigned k = 0; job->gap && k < job->n_partitions; k++)
+        CUZK_TRY(journal_partition(e->journal, job->id, k,
+                                   job->proofs + (size_t)k * JOURNAL_PROOF_BYTES, err));
+    return CUZK_OK;
+}
+
 /* The outcome goes to the state folder before anybody is told of it. A record that cannot be
  * written is no reason to keep a proof back: after a restart the job would be done again. */
 static void record_outcome(struct engine *e, struct job *job) {
@@ -383,8 +402,11 @@ static void record_outcome(struct engine *e, struct job *job) {
         struct cuzk_error err;
         char message[800];
         error_format(&job->error, message, sizeof message);
-        if (journal_outcome(e->journal, job->id, state, state == JOURNAL_FAILED ? message : NULL,
-                            &err) != CUZK_OK)
+        cuzk_status s = state == JOURNAL_COMPLETED ? fill_gap(e, job, &err) : CUZK_OK;
+        if (s == CUZK_OK)
+            s = journal_outcome(e->journal, job->id, state,
+                                state == JOURNAL_FAILED ? message : NULL, &err);
+        if (s != CUZK_OK)
             log_error_record(LOG_LEVEL_ERROR, "engine", &err, "job %s: outcome not recorded",
                              job->id);
         lock_take(&e->lock);

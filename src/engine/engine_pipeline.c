@@ -252,12 +252,14 @@ static void say_suspect(struct engine *e, const struct circuit *c, const struct 
                         status_name(s));
 }
 
-static void record_partition(struct engine *e, const struct job *job, unsigned k,
+static bool record_partition(struct engine *e, const struct job *job, unsigned k,
                              const uint8_t *proof) {
     struct cuzk_error err;
-    if (e->journal != NULL && journal_partition(e->journal, job->id, k, proof, &err) != CUZK_OK)
-        log_error_record(LOG_LEVEL_ERROR, "engine", &err, "job %s: partition %u is not recorded",
-                         job->id, k);
+    if (e->journal == NULL || journal_partition(e->journal, job->id, k, proof, &err) == CUZK_OK)
+        return true;
+    log_error_record(LOG_LEVEL_ERROR, "engine", &err, "job %s: partition %u is not recorded",
+                     job->id, k);
+    return false;
 }
 
 static void is_valid_locked(struct engine *e, struct partition *p, const struct flow_task *task) {
@@ -295,14 +297,16 @@ static void verify_locked(struct engine *e, struct partition *p) {
 
     struct cuzk_error err, suspect = {0};
     cuzk_status s = CUZK_OK;
+    bool on_disk = true;
     if (!in_vain) {
         s = verify(e, c, p, &err);
         const bool invalid = s == CUZK_PROOF_INVALID || s == CUZK_PROOF_ENCODING;
-        if (s == CUZK_OK) record_partition(e, job, task.partition, p->candidate);
+        if (s == CUZK_OK) on_disk = record_partition(e, job, task.partition, p->candidate);
         if (invalid && second) say_suspect(e, c, p, device, &suspect);
     }
 
     lock_take(&e->lock);
+    if (!on_disk) job->gap = true;
     if (s == CUZK_OK) {
         is_valid_locked(e, p, &task);
     } else if (s == CUZK_PROOF_INVALID || s == CUZK_PROOF_ENCODING) {

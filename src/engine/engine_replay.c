@@ -5,7 +5,9 @@
 #include "clock.h"
 #include "engine_internal.h"
 #include "file.h"
+#include "hash.h"
 #include "log.h"
+#include "verifier.h"
 
 /* Decoded jobs that wait; the others stay on the disk, so that they do not fill the memory. */
 enum { MOST_WAITING = 2 };
@@ -21,6 +23,11 @@ static void take_outcome(struct job *job, const struct journal_entry *entry) {
     switch (entry->state) {
     case JOURNAL_COMPLETED:
         job->outcome = ENGINE_COMPLETED;
+        if (job->n_done == job->n_partitions) break;
+        job->outcome = ENGINE_FAILED;
+        (void)error_set(&job->error, CUZK_STATE, "an earlier run", "submit it again",
+                        "%u of its %u proofs are not in the state folder",
+                        job->n_partitions - job->n_done, job->n_partitions);
         break;
     case JOURNAL_CANCELLED:
         job->outcome = ENGINE_CANCELLED;
@@ -96,13 +103,52 @@ cuzk_status replay_journal(struct engine *e, struct cuzk_error *err) {
 
 /* ---- one at a time into the flow ---- */
 
-static cuzk_status take_up(struct engine *e, struct job *job, struct cuzk_error *err) {
+/* Proofs of an earlier run count only if they verify with the parameters of now. */
+static cuzk_status check_proofs(struct engine *e, struct job *job, const char *params,
+                                struct cuzk_error *err) {
+    if (job->n_done == 0 || e->config.accept_fake_proofs) return CUZK_OK;
+    struct vkey vk;
+    uint8_t digest[32];
+    CUZK_TRY(circuit_read_key(&vk, digest, params, err));
+    const size_t n = c1_public_inputs_count(job->c1);
+    fr *inputs = calloc(n, sizeof *inputs);
+    for (unsigned k = 0; inputs != NULL && k < job->n_partitions; k++) {
+        if (!job->done[k]) continue;
+        c1_public_inputs(job->c1, k, inputs);
+        struct cuzk_error why;
+        if (groth16_verify(&vk, inputs, n, job->proofs + (size_t)k * PROOF_BYTES, NULL, &why) ==
+            CUZK_OK)
+            continue;
+        log_error_record(LOG_LEVEL_WARN, "engine", &why,
+                         "job %s: partition %u of an earlier run is proved again", job->id, k);
+        lock_take(&e->lock); /* a snapshot may look */
+        job->done[k] = false;
+        job->n_done--;
+        lock_give(&e->lock);
+    }
+    free(inputs);
+    vkey_destroy(&vk);
+    return inputs != NULL ? CUZK_OK : no_memory(err);
+}
+
+static cuzk_status read_payload(struct job *job, struct cuzk_error *err) {
     struct mem_block text = {0};
     size_t n = 0;
+    uint8_t digest[ENGINE_DIGEST_BYTES];
     CUZK_TRY(file_read(&text, &n, job->payload_path, c1_default_limits.max_bytes, err));
-    cuzk_status s = c1_decode_memory(&job->c1, text.ptr, n, NULL, err);
+    sha256(digest, text.ptr, n);
+    cuzk_status s;
+    if (memcmp(digest, job->digest, sizeof digest) != 0)
+        s = error_set(err, CUZK_STATE, job->payload_path, "submit it again",
+                      "the payload is not the one that was accepted");
+    else
+        s = c1_decode_memory(&job->c1, text.ptr, n, NULL, err);
     mem_give(&text);
-    CUZK_TRY(s);
+    return s;
+}
+
+static cuzk_status take_up(struct engine *e, struct job *job, struct cuzk_error *err) {
+    CUZK_TRY(read_payload(job, err));
     if (c1_bytes(job->c1) < job->input.bytes[MEM_INPUT])
         ledger_shrink(e->ledger, &job->input, MEM_INPUT, c1_bytes(job->c1));
     if (c1_partitions(job->c1) != job->n_partitions)
@@ -112,6 +158,7 @@ static cuzk_status take_up(struct engine *e, struct job *job, struct cuzk_error 
     const struct porep_shape *shape = registered_seal_shape(c1_registered(job->c1));
     struct param_place place;
     CUZK_TRY(submit_find_params(e, &place, shape, err));
+    CUZK_TRY(check_proofs(e, job, place.path, err));
     CUZK_TRY(memory_admit(e, circuit_of_shape(e, shape), err));
     return job_make_partitions(job, job->n_partitions, err);
 }
@@ -151,10 +198,6 @@ static struct job *next_parked(struct engine *e) {
 bool replay_next_locked(struct engine *e) {
     struct job *job = next_parked(e);
     if (job == NULL || e->stopping) return false;
-    if (all_done(job)) { /* it ended between its last partition and its outcome */
-        job_end_locked(e, job, ENGINE_COMPLETED, NULL);
-        return true;
-    }
     job->pins++;
     lock_give(&e->lock);
     struct cuzk_error err;
@@ -165,12 +208,13 @@ bool replay_next_locked(struct engine *e) {
     lock_take(&e->lock);
     job->pins--;
     const bool wanted = job->outcome == ENGINE_UNKNOWN && !job->kept;
-    if (s == CUZK_OK && wanted)
+    const bool over = s == CUZK_OK && wanted && all_done(job);
+    if (s == CUZK_OK && wanted && !over)
         s = submit_check_room_locked(
             e, circuit_of_shape(e, registered_seal_shape(c1_registered(job->c1))), &err);
-    if (s == CUZK_OK && wanted) s = job_begin_locked(e, job, &err);
+    if (s == CUZK_OK && wanted && !over) s = job_begin_locked(e, job, &err);
     const bool busy = s == CUZK_BUDGET_BUSY || s == CUZK_QUEUE_FULL;
-    if (s == CUZK_OK && wanted) {
+    if (s == CUZK_OK && wanted && !over) {
         pipeline_pump_locked(e);
         return true;
     }
@@ -183,6 +227,7 @@ bool replay_next_locked(struct engine *e) {
         e->replay_waits = true;
         return false;
     }
-    if (wanted) job_end_locked(e, job, ENGINE_FAILED, &err);
+    /* `over`: it ended between its last partition and its outcome. */
+    if (wanted) job_end_locked(e, job, over ? ENGINE_COMPLETED : ENGINE_FAILED, over ? NULL : &err);
     return true;
 }

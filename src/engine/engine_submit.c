@@ -205,6 +205,13 @@ static bool find_earlier_locked(struct engine *e, const struct job *job,
            earlier->state == JOB_ACCEPTING)
         lock_cond_wait(&e->changed, &e->lock);
     if (earlier == NULL) return false;
+    /* Who has a ticket is promised the job, whatever the first client's patience was. */
+    if (job->deadline_ns == 0) {
+        earlier->deadline_ns = 0;
+        earlier->promised = true;
+    } else if (earlier->deadline_ns != 0 && earlier->deadline_ns < job->deadline_ns) {
+        earlier->deadline_ns = job->deadline_ns;
+    }
     fill_ticket_locked(e, earlier, true, out);
     return true;
 }
@@ -260,6 +267,7 @@ static cuzk_status accept(struct engine *e, const struct engine_request *r, stru
     /* Again, because others have begun since. */
     cuzk_status s = submit_check_room_locked(
         e, circuit_of_shape(e, registered_seal_shape(c1_registered(job->c1))), err);
+    if (s == CUZK_OK && devices_all_failed_locked(e)) s = check_open_locked(e, err);
     if (s == CUZK_OK) s = job_begin_locked(e, job, err);
     if (s == CUZK_OK) {
         fill_ticket_locked(e, job, false, out);

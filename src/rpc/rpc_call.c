@@ -340,7 +340,7 @@ static void drop_watch(struct rpc_work *work) {
     }
     if (cancel) {
         bool was_running;
-        if (engine_cancel(s->engine, c->job_id, &was_running, NULL) == CUZK_OK && was_running)
+        if (engine_cancel_dropped(s->engine, c->job_id, &was_running, NULL) == CUZK_OK && was_running)
             log_line(LOG_LEVEL_INFO, "rpc", "job %s is cancelled: its client has gone", c->job_id);
     }
     if (stopping) refuse_stopping(c);

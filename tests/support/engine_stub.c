@@ -247,6 +247,11 @@ cuzk_status engine_cancel(struct engine *e, const char *job_id, bool *was_runnin
     return CUZK_OK;
 }
 
+cuzk_status engine_cancel_dropped(struct engine *e, const char *job_id, bool *was_running,
+                                  struct cuzk_error *err) {
+    return engine_cancel(e, job_id, was_running, err);
+}
+
 /* ---- parameters ---- */
 
 cuzk_status engine_preload(struct engine *e, const char *circuit_id, uint64_t until_ns,
