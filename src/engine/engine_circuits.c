@@ -411,6 +411,7 @@ static void replan(struct engine *e) {
         return;
     }
     e->replan_due = false;
+    e->planned_limit = e->limit; /* until it changes again */
     log_error_record(LOG_LEVEL_WARN, "engine", &err,
                      "less memory is left than what is resident was planned with");
 }

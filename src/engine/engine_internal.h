@@ -93,6 +93,7 @@ struct job {
     bool recorded;      /* … has done so: watchers may be told */
     unsigned pins;      /* threads that use it without the lock */
     char *payload_path; /* PARKED */
+    uint64_t retry_ns;  /* PARKED: not taken up before */
 
     struct c1 *c1;
     struct ledger_reservation input;
@@ -209,6 +210,7 @@ struct engine {
 
     struct plan plan;
     bool has_plan, replan_due, replay_waits;
+    uint64_t planned_limit;          /* the limit that the plan was made for */
     struct ledger_reservation fixed; /* everything of the plan but inputs and messages */
     unsigned permits, device_workers, device_tasks; /* in force now; never more than the plan's */
     bool sequential;

@@ -28,11 +28,11 @@ void memory_set_budget_locked(struct engine *e, const struct budget *b) {
     e->budget = *b;
     const uint64_t limit = b->winner == BUDGET_TERMS ? NO_LIMIT : b->budget_bytes;
     budget_limited_by(b, e->limited_by, sizeof e->limited_by);
-    const uint64_t before = e->limit;
     e->limit = limit;
     if (e->ledger == NULL) return;
     ledger_set_limit(e->ledger, limit, e->limited_by);
     /* What is available goes up and down a little all the time; the plan follows large steps. */
+    const uint64_t before = e->planned_limit;
     const uint64_t step = limit > before ? limit - before : before - limit;
     if (e->has_plan && step > e->plan.peak_bytes / 16) e->replan_due = true;
 }
@@ -171,6 +171,7 @@ static void adopt_locked(struct engine *e, const struct plan *plan) {
     const bool news = !e->has_plan || !same_slots(&e->plan, plan);
     e->plan = *plan;
     e->has_plan = true;
+    e->planned_limit = e->limit;
     e->replan_due = false;
     e->permits =
         plan->partition_workers < e->max_permits ? plan->partition_workers : e->max_permits;

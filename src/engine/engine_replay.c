@@ -10,7 +10,7 @@
 #include "verifier.h"
 
 /* Decoded jobs that wait; the others stay on the disk, so that they do not fill the memory. */
-enum { MOST_WAITING = 2 };
+enum { MOST_WAITING = 2, RETRY_NS = 1000000000 };
 
 static cuzk_status no_memory(struct cuzk_error *err) {
     return error_set(err, CUZK_NO_MEMORY, "state folder", NULL, "no memory for its jobs");
@@ -183,13 +183,25 @@ static bool all_done(const struct job *job) {
     return job->n_partitions > 0 && job->n_done == job->n_partitions;
 }
 
+/* What may pass while the daemon starts: other processes still hold memory, a volume is not mounted
+ * yet. It is no reason to give an acknowledged job up. */
+static bool passes(cuzk_status s) {
+    return s == CUZK_BUDGET_BUSY || s == CUZK_QUEUE_FULL || s == CUZK_BUDGET ||
+           s == CUZK_NO_MEMORY || s == CUZK_PARAM_MISSING;
+}
+
 /* The highest priority first; NULL: none, or enough of them wait in the flow already. */
 static struct job *next_parked(struct engine *e) {
     struct job *found = NULL;
     unsigned waiting = 0;
+    const uint64_t now = clock_ns();
     for (struct job *j = e->first; j != NULL; j = j->next) {
         if (j->state == JOB_OPEN && job_waits(j)) waiting++;
         if (j->state != JOB_PARKED || j->kept) continue;
+        if (j->retry_ns > now) {
+            e->replay_waits = true;
+            continue;
+        }
         if (found == NULL || j->priority > found->priority) found = j;
     }
     return waiting < MOST_WAITING ? found : NULL;
@@ -213,7 +225,6 @@ bool replay_next_locked(struct engine *e) {
         s = submit_check_room_locked(
             e, circuit_of_shape(e, registered_seal_shape(c1_registered(job->c1))), &err);
     if (s == CUZK_OK && wanted && !over) s = job_begin_locked(e, job, &err);
-    const bool busy = s == CUZK_BUDGET_BUSY || s == CUZK_QUEUE_FULL;
     if (s == CUZK_OK && wanted && !over) {
         pipeline_pump_locked(e);
         return true;
@@ -223,7 +234,12 @@ bool replay_next_locked(struct engine *e) {
     job->c1 = NULL;
     free(job->partitions);
     job->partitions = NULL;
-    if (busy) {
+    if (passes(s)) {
+        const bool busy = s == CUZK_BUDGET_BUSY || s == CUZK_QUEUE_FULL;
+        if (!busy && job->retry_ns == 0)
+            log_error_record(LOG_LEVEL_WARN, "engine", &err, "job %s of an earlier run waits",
+                             job->id);
+        job->retry_ns = clock_ns() + (busy ? RETRY_NS : 10 * (uint64_t)RETRY_NS);
         e->replay_waits = true;
         return false;
     }

@@ -27,7 +27,14 @@
 #include "rpc_listen.h"
 #include "rpc_server.h"
 
-enum rpc_lane_name { RPC_LANE_ROOM, RPC_LANE_SUBMIT, RPC_LANE_QUICK, RPC_LANE_SLOW, RPC_LANES };
+enum rpc_lane_name {
+    RPC_LANE_ROOM,
+    RPC_LANE_SUBMIT,
+    RPC_LANE_QUICK,
+    RPC_LANE_PRELOAD,
+    RPC_LANE_EVICT,
+    RPC_LANES
+};
 
 enum {
     RPC_SMALL_MESSAGE_BYTES = 64 << 10, /* of a method without a payload */

@@ -150,7 +150,7 @@ const struct rpc_method rpc_methods[RPC_METHODS] = {
     {"CancelProof", false, RPC_LANE_QUICK, cancel_proof},
     {"GetStatus", false, RPC_LANE_QUICK, get_status},
     {"GetMetrics", false, RPC_LANE_QUICK, get_metrics},
-    {"PreloadSRS", false, RPC_LANE_SLOW, preload},
-    {"EvictSRS", false, RPC_LANE_SLOW, evict},
+    {"PreloadSRS", false, RPC_LANE_PRELOAD, preload},
+    {"EvictSRS", false, RPC_LANE_EVICT, evict},
     {NULL, false, RPC_LANE_QUICK, NULL},
 };

@@ -186,8 +186,11 @@ static cuzk_status listen_all(struct rpc_server *s, const struct rpc_options *o,
 }
 
 static cuzk_status start_threads(struct rpc_server *s, struct cuzk_error *err) {
-    static const unsigned n_threads[RPC_LANES] = {
-        [RPC_LANE_ROOM] = 1, [RPC_LANE_SUBMIT] = 4, [RPC_LANE_QUICK] = 2, [RPC_LANE_SLOW] = 2};
+    static const unsigned n_threads[RPC_LANES] = {[RPC_LANE_ROOM] = 1,
+                                                  [RPC_LANE_SUBMIT] = 4,
+                                                  [RPC_LANE_QUICK] = 2,
+                                                  [RPC_LANE_PRELOAD] = 2,
+                                                  [RPC_LANE_EVICT] = 1};
     for (int i = 0; i < RPC_LANES; i++)
         CUZK_TRY(rpc_lane_start(&s->lane[i], &s->lock, n_threads[i], err));
     const int rc = pthread_create(&s->thread, NULL, serve, s);
