@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 #include "utf8.h"
 
 /* A pipe takes a write of up to PIPE_BUF bytes whole. */
-enum { LINE_BYTES = PIPE_BUF, MESSAGE_BYTES = 3072 };
+enum { LINE_BYTES = PIPE_BUF, MESSAGE_BYTES = 3072, SLOW_LOG_MS = 100 };
 
 static const struct {
     const char *name, *padded;
@@ -156,7 +157,10 @@ static void send_line(const struct line *line) {
         lock_give(&sink_lock);
         return;
     }
-    /* A log that cannot be written has nowhere to say so. */
+    /* A log that cannot be written has nowhere to say so, and one that nobody reads must not stop
+     * who writes it. */
+    struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&ready, 1, SLOW_LOG_MS) == 0) return;
     while (write(STDERR_FILENO, line->text, line->n) < 0 && errno == EINTR) {
     }
 }

@@ -17,7 +17,7 @@
 #include "file.h"
 #include "svg_plot.h"
 
-enum { MAX_LIST = 12, MAX_RUNS = 200, START_TRIES = 300 };
+enum { MAX_LIST = 12, MAX_RUNS = 200, START_TRIES = 300, MESSAGE_EXTRA_BYTES = 64 << 10 };
 
 struct list {
     unsigned value[MAX_LIST];
@@ -42,6 +42,7 @@ struct sweep_run {
 
 struct daemon_run {
     char dir[64], address[128], config[128], log[128];
+    size_t message_bytes; /* the largest message: room for it is kept all the time */
     pid_t pid;
     struct rpc_client *client;
     pthread_t watch;
@@ -57,9 +58,9 @@ static cuzk_status write_config(struct daemon_run *d, const struct sweep_options
     snprintf(d->address, sizeof d->address, "unix://%s/cuzk.sock", d->dir);
     CUZK_TRY(file_begin(&f, d->config, err));
     fprintf(f.stream,
-            "[daemon]\nlisten = \"%s\"\n[synthesis]\npartition_workers = %u\n"
+            "[daemon]\nlisten = \"%s\"\nmax_message = %zu\n[synthesis]\npartition_workers = %u\n"
             "[gpus]\ngpu_workers_per_device = %u\n[memory]\ntotal_budget = \"%s\"\n",
-            d->address, d->run->pw, d->run->gw, o->memory);
+            d->address, d->message_bytes, d->run->pw, d->run->gw, o->memory);
     if (o->params_dir != NULL) fprintf(f.stream, "[srs]\nparam_cache = \"%s\"\n", o->params_dir);
     return file_commit(&f, err);
 }
@@ -173,7 +174,9 @@ static cuzk_status run_daemon(struct daemon_run *d, const struct sweep_options *
 
 static cuzk_status one_run(struct sweep_run *r, const struct sweep_options *o,
                            const struct bench_request *request, struct cuzk_error *err) {
-    struct daemon_run d = {.dir = "/tmp/cuzk-sweep-XXXXXX", .run = r};
+    struct daemon_run d = {.dir = "/tmp/cuzk-sweep-XXXXXX",
+                           .message_bytes = request->submit.vanilla_proof.n + MESSAGE_EXTRA_BYTES,
+                           .run = r};
     if (mkdtemp(d.dir) == NULL)
         return error_set(err, CUZK_FILE_WRITE, d.dir, NULL, "%s", strerror(errno));
     const cuzk_status s = run_daemon(&d, o, request, err);

@@ -3,8 +3,8 @@
  *
  * On gRPC core's C API. A call is seen before its payload is read: the largest message is reserved
  * in the engine's ledger first (input), and shrunk to what came, so that a crowd of clients cannot
- * outgrow the budget; calls without a payload of weight (status, cancel …) take a fixed small one
- * that is set aside at start.
+ * outgrow the budget; calls without a payload of weight (status, cancel …) are held small by
+ * gRPC's resource quota, beside the ledger.
  *
  * Threads: create and destroy on one thread; the server runs its own.
  */
@@ -29,7 +29,7 @@ struct rpc_options {
 struct rpc_server;
 
 /* Errors: ADDRESS_IN_USE (a live daemon answers on it; a dead Unix socket is replaced), LISTEN,
- * CONFIG (an address or a certificate makes no sense), NO_MEMORY, BUDGET. */
+ * CONFIG (an address or a certificate makes no sense), NO_MEMORY. */
 CUZK_NODISCARD cuzk_status rpc_server_create(struct rpc_server **out, struct engine *engine,
                                              const struct rpc_options *options,
                                              struct cuzk_error *err);
